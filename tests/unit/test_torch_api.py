@@ -182,6 +182,8 @@ EINOPS = {
     ("rearrange", "b h -> b", (2, 7), ""): "TS104",
     ("rearrange", "(b h) -> b h", (6,), ""): "TS104",
     ("rearrange", "b c h w -> b (c h w)", (2, 7), ""): "TS108",
+    ("repeat", "d -> b d", (4,), ""): "TS199",
+    ("repeat", "b d -> d", (2, 4), ""): "TS199",
 }
 
 

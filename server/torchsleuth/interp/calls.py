@@ -30,6 +30,7 @@ from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.library import (
     bookkeeping,
     classes,
+    detection,
     dispatch,
     einops,
     hierarchy,
@@ -854,6 +855,8 @@ class Calls(Choices):
                 value = modules.run_sequential(self, module, call)
             elif module.path in einops.LAYERS:
                 value = einops.run(self, module, call)
+            elif detection.is_detector(module):
+                value = detection.run(self, module, call)
             elif call.args and packed.is_packed(call.args[0]):
                 value = packed.run(self, module, call)
             elif module.path == "torch.nn.Identity" and call.args and isinstance(call.args[0], Array | Image):

@@ -156,8 +156,14 @@ def result(
     if operation == "reduce" and right - left:
         names = ", ".join(f"'{name}'" for name in sorted(right - left))
         raise Misfit(f"Unexpected identifiers on the right side of reduce: {{{names}}}")
-    if operation == "repeat" and (left - right or right - left - set(given)):
+    if operation == "repeat" and BARE in left ^ right:
         return None
+    for odd, text in (
+        (left - right, "Unexpected identifiers on the left side of repeat"),
+        (right - left - set(given), "Specify sizes for new axes in repeat"),
+    ):
+        if operation == "repeat" and odd:
+            raise Misfit(f"{text}: {{{', '.join(map(repr, sorted(odd)))}}}")
     unused = set(given) - left - right
     if unused:
         raise Misfit(f"Axis {sorted(unused)[0]} is not used in transform")

@@ -208,6 +208,10 @@ def _pair(interp: Interpreter, value: Value) -> tuple[Size, Size] | None:
 
 # -- the transforms --------------------------------------------------------------------------------
 
+UNSCALED, NORMALIZED = "unscaled", "normalized"
+"""Slots of a tensor: the transform that made floats of its bytes, and left them between 0 and 255; the one that normalised it."""
+_MEASURES = frozenset({"Normalize", "ToDtype", "ConvertImageDtype"})
+"""Transforms that give pixels another scale."""
 _TENSOR_ONLY = frozenset({"Normalize", "ConvertImageDtype", "RandomErasing", "LinearTransformation"})
 _SAME = frozenset(
     "RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomGrayscale RandomAffine RandomPerspective GaussianBlur "
@@ -282,10 +286,14 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
         return UNKNOWN
     if is_v2(transform) and isinstance(value, Array) and name not in ("ToTensor", "ToImage", "ToPILImage"):
         return value
+    if name == "Normalize" and isinstance(value, Tensor) and UNSCALED in value.slots:
+        _fault(interp, "bytes", transform, value, node, frame, value.slots[UNSCALED])
     model = _MODELS.get(name)
     made = UNKNOWN if model is None else model(interp, transform, value)
     if isinstance(made, Tensor) and made is not value:
         made.origin = Origin(interp.site(node, frame), transform.path)
+        if isinstance(value, Tensor) and name not in _MEASURES:
+            made.slots.update({key: value.slots[key] for key in (UNSCALED, NORMALIZED) if key in value.slots})
     return made
 
 
@@ -391,14 +399,21 @@ def _converted(interp: Interpreter, transform: LibraryObject, value: Pictured) -
     asked = as_kind(transform.given(0, "dtype", DType("float32")), DType)
     if isinstance(value, Image):
         return value
-    return Tensor(value.spec.with_(dtype=asked.name if asked is not None else None), origin_of(value))
+    made = Tensor(value.spec.with_(dtype=asked.name if asked is not None else None), origin_of(value))
+    known = transform.type_name == "ToDtype" and transform.given(1, "scale", False) is False
+    if known and value.spec.dtype == "uint8" and asked is not None and asked.name.startswith(("float", "bfloat")):
+        made.slots[UNSCALED] = transform
+    return made
 
 
 def _normalized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     given, (channels, height, width) = statistics(interp, transform), _extent(interp, value)
     if given is not None and given > 1 and channels == 1:
         channels = given
-    return _like(interp, value, (channels, height, width))
+    made = _like(interp, value, (channels, height, width))
+    if isinstance(made, Tensor):
+        made.slots[NORMALIZED] = transform
+    return made
 
 
 def _resized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
@@ -659,6 +674,8 @@ class ImageMethods(Model):
 
 
 __all__ = [
+    "NORMALIZED",
+    "UNSCALED",
     "apply",
     "channels_refused",
     "ImageMethods",

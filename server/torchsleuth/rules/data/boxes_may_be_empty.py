@@ -97,7 +97,7 @@ def _tests(analysis: Analysis, target: Target, name: str) -> Iterator[ast.expr]:
             yield from (one.test for one in conditions[:1])
 
 
-def _asks(function: ast.FunctionDef, names: set[str]) -> bool:
+def _asks(function: ast.FunctionDef | ast.Module, names: set[str]) -> bool:
     """Whether a condition of the function is about one of these names, as ``if not boxes:``."""
     asking = (one for one in ast.walk(function) if isinstance(one, ast.If | ast.IfExp | ast.While | ast.Assert))
     return any(names & names_in(one.test) for one in asking)

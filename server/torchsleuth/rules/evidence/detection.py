@@ -16,10 +16,10 @@ _PACKAGE = "torchvision.models.detection"
 
 @dataclass(frozen=True)
 class Target:
-    """``{"boxes": boxes, "labels": labels}`` in a function, by its keys. `source`: the file that it is in."""
+    """``{"boxes": boxes, "labels": labels}`` in a function, or outside of any, by its keys. `source`: the file that it is in."""
 
     source: SourceText
-    function: ast.FunctionDef
+    function: ast.FunctionDef | ast.Module
     node: ast.Dict
     given: dict[object, ast.expr]
 
@@ -34,10 +34,14 @@ def targets(analysis: Analysis, detectors: str = "") -> Iterator[Target]:
     for source in analysis.sources:
         if "boxes" not in source.text or "labels" not in source.text:
             continue
-        for function in analysis.index(source.path).of_type(ast.FunctionDef):
+        seen: set[int] = set()
+        functions: list[ast.FunctionDef] = list(analysis.index(source.path).of_type(ast.FunctionDef))
+        scopes: list[ast.FunctionDef | ast.Module] = [*functions, analysis.tree(source.path)]
+        for function in scopes:
             for node in nodes_in(function, ast.Dict):
                 given = {literal(key): value for key, value in zip(node.keys, node.values) if key is not None}
-                if {"boxes", "labels"} <= given.keys():
+                if {"boxes", "labels"} <= given.keys() and not (isinstance(function, ast.Module) and id(node) in seen):
+                    seen.add(id(node))
                     yield Target(source, function, node, given)
 
 

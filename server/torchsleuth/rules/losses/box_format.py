@@ -2,7 +2,7 @@
 
 What it finds
     `box_iou`, `nms` and the others of torchvision.ops that take corners, for what `box_convert(…, "cxcywh")`, or a function called
-    like `xyxy_to_cxcywh`, has made; and for the output of a network that a loss compares with such boxes. Boxes of annotations in
+    like `xyxy_to_cxcywh`, has made, or one that joins what it calls `cx`, `cy` and `wh`; and for the output of a network that a loss compares with such boxes. Boxes of annotations in
     the format of COCO, a corner with width and height, as targets of a detector of torchvision.
 Why it hurts
     A centre and a size are read as two corners: the overlaps are those of other boxes, or of none. What is measured by them is
@@ -31,13 +31,17 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replaceme
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
+    assigned_pairs,
     called,
     is_method_call,
     is_name,
     is_reference,
     literal,
+    loads,
     nodes_in,
+    parts_of_tuple,
     plain_name,
+    returned_by,
 )
 from torchsleuth.syntax.text import SourceText
 
@@ -65,6 +69,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 continue
             for given in call.args[:2]:
                 known = _format(given, bound) or trained.get(_network(given, bound) or "")
+                known = known or _by_names(analysis, given, bound)
                 if known is None or known[0] == _CORNERS:
                     continue
                 kind, place = known
@@ -88,6 +93,26 @@ def _format(node: ast.expr, bound: dict[str, ast.expr]) -> tuple[str, ast.expr] 
         return (kind, node) if isinstance(kind, str) else None
     named = _NAMED.search(called(node))
     return (named[2], node) if named is not None else None
+
+
+_CENTRES = re.compile(
+    r"(c_?x|x_?c|center_?x|x_?center) (c_?y|y_?c|center_?y|y_?center) (w h|wh|width height|sizes?)$", re.IGNORECASE
+)
+_JOINS = frozenset("cat concat stack tensor".split())
+
+
+def _by_names(analysis: Analysis, node: ast.expr, bound: dict[str, ast.expr]) -> tuple[str, ast.expr] | None:
+    """The format of boxes that a function of the file puts together out of what it calls centres and sizes, and where."""
+    node = bound.get(plain_name(node) or "", node)
+    functions = analysis.index(analysis.source.path).of_type(ast.FunctionDef)
+    made = [one for one in functions if isinstance(node, ast.Call) and is_name(node.func, one.name)]
+    results = returned_by(made[0]) if len(made) == 1 else []
+    joined = results[0] if len(results) == 1 else None
+    if not isinstance(joined, ast.Call) or called(joined) not in _JOINS or not joined.args:
+        return None
+    parts = sorted(nodes_in(joined.args[0], ast.Name), key=lambda name: (name.lineno, name.col_offset))
+    text = " ".join(name.id for name in parts if name.id not in ("torch", "np"))
+    return ("cxcywh", joined) if _CENTRES.match(text) else None
 
 
 def _network(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
@@ -144,7 +169,8 @@ def _of_coco(analysis: Analysis) -> Iterator[Finding]:
             continue
         if name is not None and any(_changes(one, name) for one in nodes_in(function, ast.Assign, ast.AugAssign)):
             continue
-        fixes = tuple(_cornered(source, function, name, boxes)) if name is not None else ()
+        fixes = tuple(_written_out(source, bound, function))
+        fixes = fixes or (tuple(_cornered(source, function, name, boxes)) if name is not None else ())
         yield Finding(source.span(boxes), message("box.coco"), (), fixes)
 
 
@@ -158,7 +184,7 @@ def _writes_corners(made: ast.Dict) -> bool:
     return any(_CORNER.search(name.id) for name in nodes_in(written, ast.Name)) if written is not None else False
 
 
-def _is_of_annotations(node: ast.expr, bound: dict[str, ast.expr], function: ast.FunctionDef) -> bool:
+def _is_of_annotations(node: ast.expr, bound: dict[str, ast.expr], function: ast.FunctionDef | ast.Module) -> bool:
     """Whether an expression is the boxes of annotations, as they are: a tensor of ``[one["bbox"] for one in annotations]``."""
     while isinstance(node, ast.Call) and (is_method_call(node, *_KEEP) or called(node) in _TENSORS and node.args):
         node = node.func.value if is_method_call(node, *_KEEP) else node.args[0]
@@ -167,11 +193,25 @@ def _is_of_annotations(node: ast.expr, bound: dict[str, ast.expr], function: ast
     if isinstance(node, ast.List) and not node.elts and name is not None:
         added = [one.args[0] for one in nodes_in(function, ast.Call) if is_method_call(one, "append") and len(one.args) == 1
                  and is_name(one.func.value, name)]  # fmt: skip
-        return bool(added) and all(map(_is_box, added))
-    return isinstance(node, ast.ListComp) and _is_box(node.elt)
+        return bool(added) and all(_is_box(one, bound, function) for one in added)
+    if isinstance(node, ast.List):
+        return bool(node.elts) and all(_is_box(one, bound, function) for one in node.elts)
+    return isinstance(node, ast.ListComp) and _is_box(node.elt, bound, function)
 
 
-def _is_box(node: ast.expr) -> bool:
+def _is_box(node: ast.expr, bound: dict[str, ast.expr], function: ast.FunctionDef | ast.Module) -> bool:
+    """Whether an expression is ``one["bbox"]``, or its four numbers as they are: ``x, y, w, h = one["bbox"]``, ``[x, y, w, h]``."""
+    node = bound.get(plain_name(node) or "", node)
+    if isinstance(node, ast.List | ast.Tuple):
+        names = [plain_name(part) for part in node.elts]
+        taken = [pair for one in nodes_in(function, ast.Assign) for pair in assigned_pairs(one)]
+        boxes = [[plain_name(part) for part in parts_of_tuple(target)] for target, value in taken if _is_bbox(value)]
+        stored = [part.id for part in nodes_in(function, ast.Name) if not loads(part)]
+        return len(names) == 4 and names in boxes and all(stored.count(name or "") == 1 for name in names)
+    return _is_bbox(node)
+
+
+def _is_bbox(node: ast.expr) -> bool:
     return isinstance(node, ast.Subscript) and literal(node.slice) == "bbox"
 
 
@@ -181,7 +221,19 @@ def _changes(statement: ast.Assign | ast.AugAssign, name: str) -> bool:
     return any(isinstance(one, ast.Subscript) and is_name(one.value, name) for one in targets)
 
 
-def _cornered(source: SourceText, function: ast.FunctionDef, name: str, boxes: ast.expr) -> Iterator[Candidate]:
+def _written_out(
+    source: SourceText, bound: dict[str, ast.expr], function: ast.FunctionDef | ast.Module
+) -> Iterator[Candidate]:
+    """``[x, y, x + w, y + h]`` for ``[x, y, w, h]``."""
+    for one in nodes_in(function, ast.List):
+        if len(one.elts) == 4 and _is_box(one, bound, function):
+            x, y, width, height = map(source.segment, one.elts)
+            yield replacement(source, one, f"[{x}, {y}, {x} + {width}, {y} + {height}]")
+
+
+def _cornered(
+    source: SourceText, function: ast.FunctionDef | ast.Module, name: str, boxes: ast.expr
+) -> Iterator[Candidate]:
     statement = next((one for one in nodes_in(function, ast.Assign) if one.value is boxes), None)
     if statement is not None:
         line = f"{name}[:, 2:] += {name}[:, :2]"
