@@ -1424,6 +1424,7 @@ class Execution(Importing):
             case Record():
                 dictionaries.set_item(self, owner, name, value)
             case LibraryModule():
+                unset.size_of_layer(self, owner, name, value, node, frame)
                 if isinstance(value, Tensor):
                     misuse.assigned(self, self.attribute(owner, name, node, frame), value, node, frame)
                 if owner.built is not None:

@@ -100,6 +100,9 @@ GROUPS: Way[Bound] = Way("groups")
 OPTION_SET: Way[tuple[LibraryObject, str]] = Way("option_set")
 """An option of an optimizer that is set on the optimizer itself."""
 
+SIZE_SET: Way[tuple[LibraryModule, str]] = Way("size_set")
+"""A size of a layer that is set on the layer when it has its weights."""
+
 UNMADE: Way[ClassValue] = Way("unmade")
 """The class of a module, taken for the module."""
 

@@ -40,6 +40,7 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     Record,
+    Value,
     Wrapped,
     is_unknown,
 )
@@ -314,6 +315,33 @@ def _mentions(text: str) -> frozenset[str]:
         elif isinstance(node, ast.alias):
             found.add(node.name.rpartition(".")[2])
     return frozenset(found)
+
+
+_SIZES = {
+    **dict.fromkeys(("Linear", "Bilinear"), frozenset({"in_features", "out_features"})),
+    **dict.fromkeys(
+        (f"Conv{kind}{count}d" for kind in ("", "Transpose") for count in (1, 2, 3)),
+        frozenset({"in_channels", "out_channels", "kernel_size"}),
+    ),
+    "Embedding": frozenset({"num_embeddings", "embedding_dim"}),
+}
+"""Attributes of layers that tell the sizes of their weights, and that nothing is computed with."""
+
+
+def size_of_layer(
+    interp: Interpreter, owner: LibraryModule, name: str, value: Value, node: ast.AST, frame: Frame
+) -> None:
+    """``layer.out_features = 5``, which leaves its weights as they are."""
+    given = interp.resolved(value)
+    if (
+        name not in _SIZES.get(owner.type_name, ())
+        or not owner.path.startswith("torch.nn.")
+        or not isinstance(given, int)
+    ):
+        return
+    before = interp.resolved(interp.attribute(owner, name, node, frame))
+    if isinstance(before, int) and before != given:
+        report(interp, Misuse(misuses.SIZE_SET, interp.site(node, frame), (owner, name)))
 
 
 def option_of_optimizer(interp: Interpreter, owner: LibraryObject, name: str, node: ast.AST, frame: Frame) -> None:

@@ -30,6 +30,8 @@ from torchsleuth.values import (
 )
 
 PACKAGES = ("torchvision.models.", "timm.", "transformers.")
+FEATURE_INFO = "timm.models.FeatureInfo"
+"""What timm's models tell of the maps of features that they give."""
 MAX_CALLS = 64
 """Calls of replaced parts in one call of a model."""
 _FORWARDS = ("forward_", "get_image_features", "get_text_features")
@@ -206,6 +208,8 @@ def _part(module: LibraryModule, name: str) -> Value:
 
 def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """An attribute that the package gave a model: plain, a parameter, a part by another name, or else bound to it."""
+    if name == "feature_info":
+        return LibraryObject(FEATURE_INFO, (module,), {}, None)
     value = hierarchy.parameter(interp, module, name)
     if isinstance(value, ModuleSpec):
         built = module.built

@@ -5,8 +5,9 @@ from __future__ import annotations
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import published
 from torchsleuth.interp.library.torch_calls import as_many
-from torchsleuth.interp.models import Model, models
+from torchsleuth.interp.models import Model, Result, method, models
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import TensorSpec
@@ -85,3 +86,45 @@ class Mixup(Model):
         if not is_int(classes):
             return (images, UNKNOWN)
         return (images, Tensor(TensorSpec((shape[0], classes), "float32", images.spec.device, False)))
+
+
+@models(published.FEATURE_INFO)
+class FeatureInfo(Result):
+    """What a model tells of its maps of features: asking changes nothing."""
+
+    def other(self, call: Arguments) -> Value:
+        return UNKNOWN
+
+
+# -- schedules -------------------------------------------------------------------------------------
+
+SCHEDULES = "timm.scheduler."
+_SCHEDULES = {
+    "CosineLRScheduler": "cosine_lr",
+    "TanhLRScheduler": "tanh_lr",
+    "StepLRScheduler": "step_lr",
+    "MultiStepLRScheduler": "multistep_lr",
+    "PolyLRScheduler": "poly_lr",
+}
+_COUNTS = {"step": "epoch", "step_update": "num_updates"}
+"""The methods of a schedule, by what each has to be told."""
+
+
+@models(
+    *(f"{SCHEDULES}{name}" for name in _SCHEDULES),
+    *(f"{SCHEDULES}{place}.{name}" for name, place in _SCHEDULES.items()),
+)
+class Schedule(Model):
+    """A schedule of the learning rate, which is told in each call how far the training is."""
+
+    @method("step", "step_update")
+    def counted(self, call: Arguments) -> Value:
+        name = _COUNTS[self.name]
+        if call.exact and not call.args and name not in call.kwargs:
+            text = f"{self.value.type_name}.{self.name}() missing 1 required positional argument: '{name}'"
+            misuse.refuses(self.interp, f"{self.value.path}.{self.name}", call, "TypeError", text)
+        return None
+
+    @method("state_dict", "load_state_dict")
+    def kept(self, call: Arguments) -> Value:
+        return UNKNOWN

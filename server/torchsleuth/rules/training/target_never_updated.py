@@ -3,7 +3,8 @@
 What it finds
     A loss whose target is `reward + gamma * copy(next_state)`, where the copy was made of the network that is trained, and
     nothing gives it newer weights: no load_state_dict(), no loop over its parameters. Or an evaluation in each epoch of such a
-    copy, in the place of the network.
+    copy, in the place of the network. An average of weights (`ModelEma` of timm, `AveragedModel`) that nothing updates in a program
+    that trains, and that is used all the same.
 Why it hurts
     The values of the untrained network are the target for ever, so that the trained one learns the rewards of one step, and
     noise. Nothing is raised.
@@ -24,6 +25,7 @@ Use instead
 Fix safety
     Unsafe: how often is up to the task.
 References
+    torch.optim.swa_utils.AveragedModel, timm.utils.ModelEmaV3
     "Reinforcement Learning (DQN) Tutorial" in the PyTorch tutorials
 """
 
@@ -41,7 +43,7 @@ from torchsleuth.rules.evidence.operands import ancestry, operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, plain_name
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_reference, loads, plain_name
 from torchsleuth.values import Tensor, Value, is_module, is_object
 
 CODE = "TS570"
@@ -55,6 +57,7 @@ _PERIOD = 100
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _averages(analysis)
     for made in analysis.calls_at_places("copy.deepcopy"):
         original = made.args[0] if made.args else None
         copy = made.result
@@ -71,6 +74,48 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         if evaluation is not None:
             yield _of_evaluation(analysis, made, evaluation)
+
+
+_AVERAGES = {
+    **dict.fromkeys(("timm.utils.ModelEma", "timm.utils.ModelEmaV2", "timm.utils.ModelEmaV3"), "update"),
+    "torch.optim.swa_utils.AveragedModel": "update_parameters",
+}
+"""Averages of the weights of a model, with the method that is told the newest."""
+_READS = frozenset({"module", "eval", "train", "to", "cuda", "requires_grad_", "parameters", "state_dict", "ema"})
+"""What is asked of an average without giving it other weights."""
+
+
+def _averages(analysis: Analysis) -> Iterator[Finding]:
+    """``ema = ModelEmaV3(model)``, and then ``ema.module(x)``, without an update in between."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    steps = [one for one in analysis.events("step") if one.loops and one.certain]
+    made = {id(one.call): one for one in analysis.names.uses if one.path in _AVERAGES and one.call is not None}
+    for statement in index.of_type(ast.Assign) if steps and made else ():
+        use = made.get(id(statement.value))
+        if use is None or use.call is None or len(statement.targets) != 1 or not is_reference(statement.targets[0]):
+            continue
+        name = ast.unparse(statement.targets[0])
+        places: list[ast.expr] = [*index.of_type(ast.Name), *index.of_type(ast.Attribute)]
+        uses = [one for one in places if loads(one) and ast.unparse(one) == name]
+        around = [index.parents.get(one) for one in uses]
+        plain = all(is_attribute(one, *_READS) or _calls(one, part) for one, part in zip(around, uses))
+        used = [one for one in around if is_attribute(one, "module", "ema") or isinstance(one, ast.Call)]
+        if plain and used and use.call.args and is_reference(use.call.args[0]):
+            place = source.span(used[0]).related(message("average.used"))
+            fix = _averaged(analysis, steps[-1], f"{name}.{_AVERAGES[use.path]}({source.segment(use.call.args[0])})")
+            yield Finding(source.span(use.call), message("average.never", name=name), (place,), tuple(fix))
+
+
+def _calls(around: ast.AST | None, part: ast.AST) -> bool:
+    return isinstance(around, ast.Call) and around.func is part
+
+
+def _averaged(analysis: Analysis, step: Event, line: str) -> Iterator[Candidate]:
+    """The average updated behind each step."""
+    statement, path = statement_of(analysis, step.site), step.site.span.path
+    if statement is not None and path == analysis.source.path and is_simple(statement, analysis, path):
+        edit = edits.insert_line_after(analysis.source, statement, line)
+        yield Candidate(message("fix.insert", text=line), (edit,))
 
 
 def _is_renewed(analysis: Analysis, copy: Value, original: Value) -> bool:
