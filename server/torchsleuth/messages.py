@@ -1405,6 +1405,7 @@ ENGLISH: dict[str, str] = {
     "trainer.no_best": "there is no best checkpoint to load: the Trainer has enable_checkpointing=False",
     "trainer.of_class": "load_from_checkpoint() is for the class: called on an object it raises, and would load nothing into it",
     "trainer.no_step": "`automatic_optimization` is False and `{owner}` never calls step(): nothing is learnt",
+    "trainer.divided_twice": "the loss is divided by {told}, and so it is by the Trainer, which accumulates {told} batches",
     "trainer.no_clipping": "`{part}` clips nothing, so `gradient_clip_val` has no effect: call self.clip_gradients() here",
     "trainer.every_batch": "an int counts batches: this validates after every batch, and 1.0 does once an epoch",
     "trainer.no_validation": "the module has no `validation_step`: Lightning skips the validation, and this loader is never read",

@@ -284,6 +284,8 @@ class Trainer:
             clips = ("clip_gradients", "clip_grad_norm_", "clip_grad_value_", "clamp_", "configure_gradient_clipping", "mul_")
             clipping = "configure_gradient_clipping"
             _notice(clip > 0 and _defines(model, clipping) and not _calls_any(model, *clips), "no_clipping", model, clipping)
+        twice = not by_hand and isinstance(every, int) and every > 1 and _divides_by(model, "training_step", every)
+        _notice(twice, "divided_twice", model, "training_step", every)
         stepping = not by_hand and _defines(model, "optimizer_step")
         _refuse(stepping and not _reads_parameter(model, "optimizer_step", 3), "closure", model, "optimizer_step")
 

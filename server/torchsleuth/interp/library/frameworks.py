@@ -13,7 +13,16 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import checkpoints
 from torchsleuth.interp.misuses import Misuse, Rejection, Way
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import by_position, called, every_parameter, is_name, is_spread, nodes_in
+from torchsleuth.syntax.forms import (
+    by_position,
+    called,
+    every_parameter,
+    is_name,
+    is_spread,
+    literal,
+    nodes_in,
+    plain_name,
+)
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -30,6 +39,8 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
 
+REBUILT = "lightning.LightningModule.load_from_checkpoint"
+"""The path of the recorded call that gives a module with the weights of a file."""
 FOLDER = Path(__file__).parents[1] / "frameworks"
 _LIGHTNING = ("LightningModule", "LightningDataModule", "Trainer", "Callback")
 _TUNER = (
@@ -130,6 +141,7 @@ def member(interp: Interpreter, path: str) -> Value:
             Builtin("_is_called_on_instance", partial(_is_called_on_instance, interp)),
             Builtin("_rebuilt", partial(_rebuilt, interp)),
             Builtin("_defines", partial(_defines, interp)),
+            Builtin("_divides_by", partial(_divides_by, interp)),
             Builtin("_calls_any", partial(_calls_any, interp)),
             Builtin("_fits", partial(_fits, interp)),
             Builtin("_has_parameter", partial(_has_parameter, interp)),
@@ -181,7 +193,32 @@ def _rebuilt(interp: Interpreter, call: Arguments) -> Value:
     if init.node.args.kwarg is not None:
         names.remove(init.node.args.kwarg.arg)
     kwargs = {name: entries.get(name, UNKNOWN) for name in names}
-    return interp.call(cls, Arguments((), kwargs, call.node, call.frame))
+    made = interp.call(cls, Arguments((), kwargs, call.node, call.frame))
+    frame, node = _user_call(call)
+    interp.record_method(REBUILT, made, made, node, frame)
+    return made
+
+
+def _divides_by(interp: Interpreter, call: Arguments) -> Value:
+    """``(object, method, number)``: whether the method divides by the number what it gives."""
+    method, number = _method(interp, call), call.args[2]
+    if method is None or not isinstance(method.node, ast.FunctionDef) or not isinstance(number, int):
+        return UNKNOWN
+    given = {plain_name(one.value) for one in nodes_in(method.node, ast.Return) if isinstance(one.value, ast.Name)}
+    values: list[ast.expr | None] = [one.value for one in nodes_in(method.node, ast.Return)]
+    values += [one.value for one in nodes_in(method.node, ast.Assign) if plain_name(one.targets[-1]) in given]
+    divisors = [one.right for one in values if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Div)]
+    changed = [one for one in nodes_in(method.node, ast.AugAssign) if plain_name(one.target) in given]
+    divisors += [one.value for one in changed if isinstance(one.op, ast.Div)]
+    return any(_is_number(interp, method, one, number) for one in divisors)
+
+
+def _is_number(interp: Interpreter, method: Function, node: ast.expr, number: int) -> bool:
+    """Whether an expression is the number as it is written, a constant of the module, or the trainer's own attribute."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "accumulate_grad_batches"
+    value = method.globals.get(node.id) if isinstance(node, ast.Name) else literal(node)
+    return not isinstance(value, bool) and interp.resolved(value) == number
 
 
 def _defines(interp: Interpreter, call: Arguments) -> Value:

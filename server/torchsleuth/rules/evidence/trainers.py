@@ -19,6 +19,8 @@ from torchsleuth.values.join import MISSING
 
 Written = tuple[SourceText, ast.Call, ast.keyword]
 """A keyword that is given, the call that it stands in, and the file."""
+_OF_RESULT = ("optimizers", "plateau", "divided_twice")
+"""The reasons that lie in what a method gives."""
 
 
 def finding(analysis: Analysis, misuse: Misuse[Rejection], fixes: Iterable[Candidate] = ()) -> Finding:
@@ -63,7 +65,7 @@ def _place(analysis: Analysis, misuse: Misuse[Rejection]) -> Span:
     if method is not None:
         path, node = method
         returned = [one.value for one in nodes_in(node, ast.Return) if one.value is not None]
-        gives = misuse.value.part == "configure_optimizers" and len(returned) == 1
+        gives = misuse.value.reason in _OF_RESULT and len(returned) == 1
         return analysis.source_of(path).span(returned[0]) if gives else name_span(analysis.source_of(path), node)
     if keyword is not None:
         return keyword[0].span(keyword[2])

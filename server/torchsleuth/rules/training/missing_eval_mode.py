@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
+from torchsleuth.interp.library.frameworks import REBUILT
 from torchsleuth.interp.library.hierarchy import descendants, is_stand_in
 from torchsleuth.interp.trace import Event, LibraryCall, Operation
 from torchsleuth.messages import message
@@ -152,6 +153,10 @@ def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int 
     """When the module got its weights: from a file, in a script that trains nothing, or else for a measurement."""
     trace = analysis.trace
     trains = bool(trace.optimizers) or any(other.kind in ("step", "backward") for other in trace.events)
+    for call in reversed(analysis.calls.get(REBUILT, ())):
+        if call.certain and call.after <= event.index and not event.grad and not _is_trained(analysis, event):
+            if any(part is event.subject for part in descendants(call.receiver)):
+                return call.after
     for call in reversed(analysis.calls.get(_LOADED, ())):
         if call.certain and call.after <= event.index:
             if any(part is event.subject for part in descendants(call.receiver)):
@@ -196,6 +201,7 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
 def _is_from_file(analysis: Analysis, event: Event) -> bool:
     """Whether the model was only loaded from a file."""
     loads = [call for call in analysis.calls.get(_LOADED, ()) if _is_restored(analysis, call)]
+    loads += analysis.calls.get(REBUILT, ())
     here = any(part is event.subject for call in loads for part in descendants(call.receiver))
     return here and not _is_trained(analysis, event)
 

@@ -134,6 +134,8 @@ def _of_meters(analysis: Analysis) -> Iterator[Finding]:
     index = analysis.index(analysis.source.path)
     resets = [node.func.value for node in index.of_type(ast.Call) if is_method_call(node, "reset")]
     counting = {node.name: adding for node in index.of_type(ast.ClassDef) if (adding := _adding(node))}
+    made_of = (called(use.call) for use in analysis.names.uses if use.call and use.path.startswith("torchmetrics."))
+    counting |= dict.fromkeys(made_of, frozenset({"update"}))
     if not counting or any(not is_name(owner, "self") for owner in resets):
         return
     functions = {node.name: node for node in index.of_type(ast.FunctionDef)}
@@ -198,7 +200,10 @@ def _read_after_pass(
 
 
 def _calls_on(tree: ast.AST, name: str, methods: frozenset[str]) -> bool:
-    return any(is_method_call(call, *methods) and is_name(call.func.value, name) for call in nodes_in(tree, ast.Call))
+    """Whether an object is filled: by one of its methods, or by a call of itself."""
+    calls = list(nodes_in(tree, ast.Call))
+    itself = any(is_name(call.func, name) for call in calls)
+    return itself or any(is_method_call(call, *methods) and is_name(call.func.value, name) for call in calls)
 
 
 def _reads(tree: ast.AST, name: str, adding: frozenset[str]) -> list[ast.Call]:
@@ -206,7 +211,7 @@ def _reads(tree: ast.AST, name: str, adding: frozenset[str]) -> list[ast.Call]:
     return [
         call
         for call in nodes_in(tree, ast.Call)
-        if is_method_call(call) and is_name(call.func.value, name) and call.func.attr not in adding
+        if is_method_call(call) and is_name(call.func.value, name) and call.func.attr not in (*adding, "to", "forward")
     ]
 
 
