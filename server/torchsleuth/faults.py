@@ -388,6 +388,7 @@ _ALL = (
     Fault("TS840", "option-without-effect", "warning"),
     Fault("TS841", "size-set-on-layer", "warning"),
     Fault("TS846", "trainer-setting-lost", "warning"),
+    Fault("TS847", "callback-not-given", "warning"),
     Fault("TS914", "out-of-memory", "error"),
     Fault("TS915", "process-killed", "error"),
     Fault("TS916", "no-progress", "error"),

@@ -193,7 +193,7 @@ class Trainer:
         if val_dataloaders is None and _defines(source, "val_dataloader"):
             val_dataloaders = source.val_dataloader()
         lacks = val_dataloaders is not None and not _defines(model, "validation_step")
-        _notice(lacks, "no_validation", None, "val_dataloaders")
+        _notice(lacks, "no_validation", None, "val_dataloaders", model)
         _notice(_REACHED.get(ckpt_path, -1) == self.max_epochs, "no_epoch_left", None, "ckpt_path", self.max_epochs)
         self._check(model)
         made = self._hook(model, "configure_optimizers") if _defines(model, "configure_optimizers") else None

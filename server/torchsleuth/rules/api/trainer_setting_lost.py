@@ -24,9 +24,14 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.interp.misuses import Misuse, Rejection
+from torchsleuth.messages import message
 from torchsleuth.rules.evidence import trainers
+from torchsleuth.rules.evidence.uses import name_span
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.schema import Edit
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_binary, nodes_in
+from torchsleuth.values import ClassValue, Function, Instance
 
 CODE = "TS846"
 
@@ -43,10 +48,27 @@ def _fixes(analysis: Analysis, misuse: Misuse[Rejection]) -> Iterator[Candidate]
         for returned in nodes_in(method[1], ast.Return):
             if is_binary(returned.value, ast.Div):
                 yield replacement(source, returned.value, source.segment(returned.value.left))
+    if misuse.value.reason == "no_validation":
+        yield from _named_otherwise(analysis, misuse)
     keyword = trainers.written(misuse)
     if misuse.value.reason == "every_batch" and keyword is not None:
         source, _, given = keyword
         yield replacement(source, given.value, "1.0", safe=False)
+
+
+_ALIKE = ("val_step", "valid_step", "validate_step", "validation", "eval_step", "evaluation_step")
+
+
+def _named_otherwise(analysis: Analysis, misuse: Misuse[Rejection]) -> Iterator[Candidate]:
+    """A method of the module that was meant for it."""
+    model = misuse.value.told[0] if misuse.value.told else None
+    for owner in of_kind(model.cls.mro(), ClassValue) if isinstance(model, Instance) else ():
+        for name in _ALIKE:
+            method = as_kind(owner.slots.get(name), Function)
+            if method is not None and isinstance(method.node, ast.FunctionDef):
+                span = name_span(analysis.source_of(method.path), method.node)
+                title = message("fix.replace", old=name, new="validation_step")
+                yield Candidate(title, (Edit(span.path, span.start, span.end, "validation_step"),))
 
 
 RULE = Rule(FAULTS[CODE], find)

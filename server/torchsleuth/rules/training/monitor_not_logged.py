@@ -3,7 +3,8 @@
 What it finds
     `EarlyStopping(monitor="val_loss")`, `ModelCheckpoint(monitor=…)` and the `"monitor"` of a schedule beside a LightningModule that
     logs under other names, all of which are written there. A ReduceLROnPlateau that steps after each epoch, and watches what only the
-    validation logs, where the Trainer validates every few epochs.
+    validation logs, where the Trainer validates every few epochs. Names in the `filename` of a ModelCheckpoint that nothing logs, and
+    `best_model_path` of one that has no `monitor`.
 Why it hurts
     Lightning raises an error at the end of the first epoch: the metric is not available.
 Example
@@ -50,6 +51,10 @@ from torchsleuth.syntax.trees import Index
 CODE = "TS580"
 _BASE = "LightningModule"
 _WATCHERS = {"EarlyStopping": 0, "ModelCheckpoint": 2}
+_NAMED = "ModelCheckpoint"
+_FIELDS = re.compile(r"\{([^{}:!]+)")
+_COUNTED = ("epoch", "step", "v")
+"""Fields in the name of a checkpoint that are no metrics."""
 _MANY = 24
 _NEAR = 0.6
 _VALIDATES = re.compile(r"validation_(?:step|epoch_end)|on_validation_\w+")
@@ -66,7 +71,7 @@ class _Logged:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
-    if "monitor" not in source.text or _BASE not in source.text:
+    if ("monitor" not in source.text and _NAMED not in source.text) or _BASE not in source.text:
         return
     index = analysis.index(source.path)
     modules = [
@@ -81,9 +86,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if not logged or len(others) > len(logged):
         return
     yield from _seldom_logged(analysis, modules)
+    yield from _best_of_nothing(analysis)
     for watcher, monitor in _monitors(index):
         name = str(literal(monitor))
-        if any(re.fullmatch(rf"(?:{one.pattern})(?:_epoch|_step|/dataloader_idx_\d+)?", name) for one in logged):
+        yield from _in_name(analysis, monitor, logged) if watcher == _NAMED else ()
+        if watcher == _NAMED or any(
+            re.fullmatch(rf"(?:{one.pattern})(?:_epoch|_step|/dataloader_idx_\d+)?", name) for one in logged
+        ):
             continue
         known = list(dict.fromkeys(known for one in logged for known in one.names))
         near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
@@ -96,6 +105,33 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             what=watcher,
         )
         yield Finding(source.span(monitor), text, (source.span(place.call).related(message("monitor.logged")),), fixes)
+
+
+def _in_name(analysis: Analysis, template: ast.expr, logged: list[_Logged]) -> Iterator[Finding]:
+    """Metrics in the name of a checkpoint, ``"{epoch}-{val_acc:.2f}"``, which is written with 0 where there is none."""
+    text = str(literal(template))
+    known = list(dict.fromkeys(name for one in logged for name in one.names))
+    for name in _FIELDS.findall(text):
+        if name in _COUNTED or any(re.fullmatch(rf"(?:{one.pattern})(?:_epoch|_step)?", name) for one in logged):
+            continue
+        near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
+        new = repr(text.replace("{" + name, "{" + near[0])) if near else ""
+        fixes = [replacement(analysis.source, template, new.replace("'", '"'))] if near and "'" not in text else []
+        said = message("monitor.in_name", name=name, logged=", ".join(f"`{one}`" for one in (near or known)[:3]))
+        yield Finding(analysis.source.span(template), said, (), fixes)
+
+
+def _best_of_nothing(analysis: Analysis) -> Iterator[Finding]:
+    """``checkpoint.best_model_path`` of a ModelCheckpoint that watches nothing: it is that of the last epoch."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    asked = {plain_name(part.value) for part in index.of_type(ast.Attribute) if part.attr == "best_model_path"} - {None}
+    for made in index.of_type(ast.Assign) if asked else ():
+        call = made.value
+        if not isinstance(call, ast.Call) or called(call) != _NAMED or plain_name(made.targets[0]) not in asked:
+            continue
+        if any(one.arg in (None, "monitor") for one in call.keywords) or len(call.args) > 2:
+            continue
+        yield Finding(source.span(call), message("monitor.best"))
 
 
 def _is_own_log(call: ast.Call) -> bool:
@@ -163,6 +199,9 @@ def _monitors(index: Index) -> Iterator[tuple[str, ast.expr]]:
             given = argument_of(part, _WATCHERS[called(part)], "monitor")
             if given is not None and is_text(given):
                 yield called(part), given
+        template = argument_of(part, 1, "filename") if called(part) == _NAMED else None
+        if template is not None and is_text(template):
+            yield _NAMED, template
     for listed in index.of_type(ast.Dict):
         for key, value in zip(listed.keys, listed.values):
             if literal(key) == "monitor" and is_text(value):
