@@ -38,7 +38,10 @@ _CALLBACKS = re.compile(
 def find(analysis: Analysis) -> Iterator[Finding]:
     made = {id(use.call) for use in analysis.names.uses if use.call is not None and _CALLBACKS.fullmatch(use.path)}
     for scope in analysis.scopes if made else ():
-        trainers = [call for call in nodes_in(scope, ast.Call) if called(call) == "Trainer"]
+        inner = {
+            id(call) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for call in nodes_in(one, ast.Call)
+        }
+        trainers = [call for call in nodes_in(scope, ast.Call) if called(call) == "Trainer" and id(call) not in inner]
         for statement in scope.body:
             name = plain_name(statement.targets[0]) if isinstance(statement, ast.Assign) else None
             if name is None or len(trainers) != 1 or id(statement.value) not in made:  # type: ignore[attr-defined]

@@ -52,6 +52,8 @@ CODE = "TS580"
 _BASE = "LightningModule"
 _WATCHERS = {"EarlyStopping": 0, "ModelCheckpoint": 2}
 _NAMED = "ModelCheckpoint"
+_FILENAME = "filename"
+"""Its parameter that names metrics, which do not have to be there."""
 _FIELDS = re.compile(r"\{([^{}:!]+)")
 _COUNTED = ("epoch", "step", "v")
 """Fields in the name of a checkpoint that are no metrics."""
@@ -89,8 +91,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _best_of_nothing(analysis)
     for watcher, monitor in _monitors(index):
         name = str(literal(monitor))
-        yield from _in_name(analysis, monitor, logged) if watcher == _NAMED else ()
-        if watcher == _NAMED or any(
+        yield from _in_name(analysis, monitor, logged) if watcher == _FILENAME else ()
+        if watcher == _FILENAME or any(
             re.fullmatch(rf"(?:{one.pattern})(?:_epoch|_step|/dataloader_idx_\d+)?", name) for one in logged
         ):
             continue
@@ -201,7 +203,7 @@ def _monitors(index: Index) -> Iterator[tuple[str, ast.expr]]:
                 yield called(part), given
         template = argument_of(part, 1, "filename") if called(part) == _NAMED else None
         if template is not None and is_text(template):
-            yield _NAMED, template
+            yield _FILENAME, template
     for listed in index.of_type(ast.Dict):
         for key, value in zip(listed.keys, listed.values):
             if literal(key) == "monitor" and is_text(value):
