@@ -1362,6 +1362,7 @@ ENGLISH: dict[str, str] = {
     "better.kept": "the {chosen} {value} is kept as the best one: of this value, the {meant} is",
     "bytes.wrap": "{expression} is a difference of uint8, which has nothing below 0: 100 - 128 is 228; convert to float before",
     "last_batch.judged": "{name} is set anew for each batch: behind the loop it is that of the last batch alone",
+    "last_batch.logged": "`{name}` is logged batch by batch, so its value at the end of the epoch is that of the last batch, and no mean",
     "last_batch.loop": "all of these go through the model",
     "last_batch.sum": "Sum up {names} in the loop",
     "accumulate.step": "the optimizer steps once in {times} iterations",

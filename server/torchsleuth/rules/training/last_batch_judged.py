@@ -2,6 +2,7 @@
 
 What it finds
     A loop over batches without gradients that does nothing but set variables anew, one of which is read behind the loop.
+    A metric that a step of Lightning's logs batch by batch, and that is taken for the mean of the epoch at its end.
 Why it hurts
     What is printed is the accuracy or the loss of the last batch, often a smaller one. All others are computed for nothing.
 Example
@@ -22,24 +23,38 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import loop_statement
 from torchsleuth.rules.evidence.schedules import iterations
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.evidence.uses import subclasses
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_literal, is_name, last_word, loads, names_in, nodes_in, stored_in
+from torchsleuth.syntax.forms import (
+    is_literal,
+    is_method_call,
+    is_name,
+    last_word,
+    literal,
+    loads,
+    names_in,
+    nodes_in,
+    stored_in,
+)
 from torchsleuth.syntax.text import SourceText
 
 CODE = "TS577"
+_MEANS = re.compile(r"mean|avg|average")
 _NUMBERS = frozenset({"item", "sum", "mean"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_logs(analysis)
     seen: set[Span] = set()
     for event in analysis.events("forward"):
         point = event.loops[-1] if event.loops else None
@@ -49,6 +64,27 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         loop = loop_statement(analysis, point)
         if isinstance(loop, ast.For) and iterations(point) != 1 and _only_sets(loop):
             yield from _of_loop(analysis, analysis.source_of(point.span.path), loop)
+
+
+def _of_logs(analysis: Analysis) -> Iterator[Finding]:
+    """``callback_metrics["loss"]`` at the end of an epoch of Lightning's, taken for a mean, of what the step logs batch by batch."""
+    source = analysis.source
+    for owner, _ in subclasses(analysis, lambda path: path.endswith(".LightningModule")):
+        methods = {one.name: one for one in of_kind(owner.body, ast.FunctionDef)}
+        step, end = methods.get("training_step"), methods.get("on_train_epoch_end")
+        if step is None or end is None or not _MEANS.search(source.segment(end)):
+            continue
+        read = {
+            literal(part.slice)
+            for part in nodes_in(end, ast.Subscript)
+            if isinstance(part.value, ast.Attribute) and part.value.attr == "callback_metrics"
+        }
+        for call in nodes_in(step, ast.Call):
+            alone = is_method_call(call, "log") and call.args and literal(call.args[0]) in read
+            if alone and not any(one.arg in (None, "on_epoch", "on_step") for one in call.keywords):
+                fix = added_argument(source, call, "on_step=False, on_epoch=True")
+                text = message("last_batch.logged", name=literal(call.args[0]))
+                yield Finding(source.span(call), text, (), (fix,))
 
 
 def _only_sets(loop: ast.For) -> bool:
