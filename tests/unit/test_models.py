@@ -154,3 +154,13 @@ def test_the_causal_mask_is_a_square_of_the_dtype_that_is_asked_for() -> None:
     """
     found = analyze(textwrap.dedent(text))
     assert [(one.code, one.start.line) for one in found.diagnostics] == [("TS103", 7), ("TS301", 8)]
+
+
+def test_metrics_of_torchmetrics_are_told_their_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions: dict[str, tuple[int, ...] | None] = {"torchmetrics": (1, 4)}
+    monkeypatch.setattr("torchsleuth.interp.library.torchmetrics.version_of", versions.get)
+    text = "import torch\nfrom torchmetrics import Accuracy\nmetric = Accuracy({})\n"
+    assert [one.code for one in analyze(text.format("num_classes=3")).diagnostics] == ["TS820"]
+    assert not analyze(text.format("task='multiclass', num_classes=3")).diagnostics
+    versions["torchmetrics"] = (0, 10)
+    assert not analyze(text.format("num_classes=3")).diagnostics, "it had no task before"

@@ -32,6 +32,7 @@ from torchsleuth.interp.library import (
     state_dicts,
     timm,
     torch_calls,
+    torchmetrics,
     transforms,
     vision,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "state_dicts",
     "timm",
     "torch_calls",
+    "torchmetrics",
     "transforms",
     "vision",
 ]

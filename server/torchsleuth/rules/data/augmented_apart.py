@@ -1,7 +1,7 @@
 """augmented-apart: an image and its mask are cropped, flipped or turned at random, each in its own way.
 
 What it finds
-    A `__getitem__` that gives the image and then its mask to the same transform, of which a part moves pixels at random, where
+    A `__getitem__` that gives the image and then its mask to the same transform, which moves, or of which a part moves, pixels at random, where
     the random numbers are not set back in between. A function that is given both, mirrors or turns the image at random, and
     returns what belongs to its places, of two dimensions or more, as it came.
 Why it hurts
@@ -56,9 +56,12 @@ _DRAWS = frozenset("rand random randint uniform random_sample binomial bernoulli
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _left_behind(analysis)
     source, index = analysis.source, analysis.index(analysis.source.path)
-    if "Compose" not in source.text or "__getitem__" not in source.text:
+    if "transforms" not in source.text or "__getitem__" not in source.text:
         return
     moving = [call for call in composed(analysis) if any(called(part) in _MOVING for part in nodes_in(call, ast.Call))]
+    inner = {id(part) for call in moving for part in ast.walk(call)}
+    alone = [use.call for use in analysis.names.uses if use.call is not None and id(use.call) not in inner]
+    moving += [call for call in alone if called(call) in _MOVING]
     for owner in index.of_type(ast.ClassDef) if moving else ():
         for method in of_kind(owner.body, ast.FunctionDef):
             if method.name == "__getitem__" and not any(

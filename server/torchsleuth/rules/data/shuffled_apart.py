@@ -1,7 +1,7 @@
 """shuffled-apart: samples and their labels are shuffled, each in an order of its own.
 
 What it finds
-    Two `shuffle()` calls, of inputs and of their labels, or two permutations that are drawn for one each, where nothing sets
+    Two `shuffle()` calls, of inputs and of their labels, two permutations that are drawn for one each, or `sample(frac=1)` of two tables, where nothing sets
     the random numbers back in between, and both then go into one call, or stand beside each other in one tuple.
 Why it hurts
     Inputs meet the labels of others: there is nothing to learn, and the loss stays at chance. Nothing is raised.
@@ -29,7 +29,17 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.labels import is_of_labels
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_method_call, is_reference, names_in, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    is_literal,
+    is_method_call,
+    is_reference,
+    keyword_of,
+    names_in,
+    nodes_in,
+    parts_of_tuple,
+)
 from torchsleuth.syntax.names import Names
 
 CODE = "TS628"
@@ -37,6 +47,8 @@ _SHUFFLES = frozenset({"random.shuffle", "numpy.random.shuffle"})
 _ORDERS = frozenset({"torch.randperm", "numpy.random.permutation"})
 _OF_GENERATOR = "permutation"
 """The method of NumPy's generators."""
+_SAMPLED = "sample"
+"""What puts the rows of a table in another order: ``table.sample(frac=1)``."""
 _REPEATS = ("seed", "state")
 """Parts of the names of functions after which random numbers are drawn again as they were."""
 
@@ -52,7 +64,7 @@ class _Shuffled(NamedTuple):
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
-    if "shuffle(" not in source.text and "perm" not in source.text:
+    if not any(word in source.text for word in ("shuffle(", "perm", ".sample(")):
         return
     tree = analysis.tree(source.path)
     drawn = {id(use.call): use.path for use in Names(tree).uses if use.path in _SHUFFLES | _ORDERS}
@@ -99,6 +111,17 @@ def _shuffled(statement: ast.stmt, drawn: dict[int, str]) -> _Shuffled | None:
         same = [ast.unparse(target) for target in statement.targets] == [ast.unparse(value.value)]
         if same and drawn.get(id(value.slice)) in _ORDERS:
             return _Shuffled(statement, value.slice, drawn[id(value.slice)], value.value)
+    renumbered = False
+    while is_method_call(value) and not is_method_call(value, "sample"):
+        renumbered = renumbered or value.func.attr in (
+            "reset_index",
+            "to_numpy",
+        )  # Otherwise pandas finds rows by their labels.
+        value = value.func.value
+    frac = argument_of(value, 1, "frac") if is_method_call(value, "sample") and renumbered else None
+    if isinstance(statement, ast.Assign) and is_literal(frac, 1) and is_method_call(value):
+        same = [ast.unparse(target) for target in statement.targets] == [ast.unparse(value.func.value)]
+        return _Shuffled(statement, value, _SAMPLED, value.func.value) if same else None
     return None
 
 
@@ -107,14 +130,27 @@ def _belong_together(scope: ast.Module | ast.FunctionDef, first: _Shuffled, seco
     texts = ast.unparse(first.value), ast.unparse(second.value)
     if not _are_samples_and_labels(first, second):
         return False
+    made = [_made_of(scope, text, second.statement.lineno) for text in texts]
     for call in nodes_in(scope, ast.Call):
         given = {ast.unparse(part) for part in nodes_in(call, ast.expr)}
-        if call.lineno > second.statement.lineno and given.issuperset(texts):
+        if call.lineno > second.statement.lineno and all(given & one for one in made):
             return True
     return False
 
 
+def _made_of(scope: ast.AST, text: str, line: int) -> set[str]:
+    """A name, and those that are bound behind a line to what is made of it alone: ``X = torch.tensor(features.to_numpy())``."""
+    found = {text}
+    for one in sorted(nodes_in(scope, ast.Assign), key=lambda one: one.lineno):
+        given = {ast.unparse(part) for part in nodes_in(one.value, ast.expr)}
+        if one.lineno > line and given & found and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
+            found.add(one.targets[0].id)
+    return found
+
+
 def _are_samples_and_labels(first: _Shuffled, second: _Shuffled) -> bool:
+    if first.path == _SAMPLED and any(keyword_of(one.call, "random_state") is not None for one in (first, second)):
+        return False
     same = first.path != second.path or ast.unparse(first.value) == ast.unparse(second.value)
     return not same and is_of_labels(first.value) != is_of_labels(second.value)
 
@@ -139,10 +175,19 @@ def _finding(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Finding
     )
 
 
+def _in_order_of(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Iterator[Candidate]:
+    """One seed for both, so that they are drawn in one order."""
+    changes = [edits.add_argument(analysis.source, one.call, "random_state=0") for one in (first, second)]
+    yield Candidate(message("fix.one_order"), tuple(changes))
+
+
 def _together(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Iterator[Candidate]:
     """One order for both: drawn in front of the first one."""
     source = analysis.source
     one, other = source.segment(first.value), source.segment(second.value)
+    if first.path == _SAMPLED:
+        yield from _in_order_of(analysis, first, second)
+        return
     if "order" in names_in(analysis.tree(source.path)) or first.statement.lineno != first.statement.end_lineno:
         return
     function = source.segment(first.call.func)

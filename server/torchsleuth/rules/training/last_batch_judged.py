@@ -3,6 +3,8 @@
 What it finds
     A loop over batches without gradients that does nothing but set variables anew, one of which is read behind the loop.
     A metric that a step of Lightning's logs batch by batch, and that is taken for the mean of the epoch at its end.
+    A loop over batches without gradients that does nothing but set variables anew, one of which is read behind the loop; also what a
+    metric of torchmetrics gives for a batch, where nothing asks it for all of them by `compute()`.
 Why it hurts
     What is printed is the accuracy or the loss of the last batch, often a smaller one. All others are computed for nothing.
 Example
@@ -36,6 +38,8 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    assigned_pairs,
+    called,
     is_literal,
     is_method_call,
     is_name,
@@ -120,11 +124,38 @@ def _of_loop(analysis: Analysis, source: SourceText, loop: ast.For) -> Iterator[
     behind = {node.id for node in read if (node.lineno, node.col_offset) > (loop.end_lineno or 0, 0)}
     made = [one for one in of_kind(list(_statements(loop.body)), ast.Assign) if isinstance(one.targets[0], ast.Name)]
     kept = [one for one in made if is_name(one.targets[0], *behind) and _is_number(one.value)] if behind else []
+    metrics = _metrics(analysis) if source is analysis.source else set()
+    asked = [one for one in made if is_name(one.targets[0], *behind) and called(one.value) in metrics] if behind else []
+    if asked and not kept and not any(is_method_call(one, "compute") for one in nodes_in(scope, ast.Call)):
+        name, metric = ast.unparse(asked[-1].targets[0]), called(asked[-1].value)
+        line = f"{name} = {metric}.compute()"
+        fix = Candidate(
+            message("fix.insert", text=line),
+            (edits.insert_line_after(source, _outermost(analysis, source, loop), line),),
+        )
+        place = source.span(loop.iter).related(message("last_batch.loop"))
+        text = message("last_batch.metric", name=name, metric=metric)
+        yield Finding(source.span(asked[-1].targets[0]), text, (place,), (fix,))
     if kept:
         target = kept[-1].targets[0]
         place = source.span(loop.iter).related(message("last_batch.loop"))
         text = message("last_batch.judged", name=ast.unparse(target))
         yield Finding(source.span(target), text, (place,), tuple(_summed(source, loop, kept, scope)))
+
+
+def _metrics(analysis: Analysis) -> set[str]:
+    """The names of the metrics of torchmetrics that the file makes."""
+    made = {
+        id(use.call) for use in analysis.names.uses if use.path.startswith("torchmetrics.") and use.call is not None
+    }
+    pairs = [pair for one in analysis.index(analysis.source.path).of_type(ast.Assign) for pair in assigned_pairs(one)]
+    return {target.id for target, value in pairs if isinstance(target, ast.Name) and id(value) in made}
+
+
+def _outermost(analysis: Analysis, source: SourceText, loop: ast.For) -> ast.stmt:
+    """The loop, or the block around it that holds nothing else."""
+    around = analysis.index(source.path).parents.get(loop)
+    return around if isinstance(around, ast.With) and around.body == [loop] else loop
 
 
 def _is_number(value: ast.expr) -> bool:
