@@ -194,9 +194,12 @@ class Expressions(Calls):
 
     def on_Name(self, node: ast.Name, frame: Frame) -> Value:
         if unset.is_not_yet_local(node.id, frame):
+            unset.not_bound(self, node, frame)
             throw(self, raised("builtins.UnboundLocalError", (UNKNOWN,)))
             return UNKNOWN
         value = self.lookup(self._private(node, frame) if private.is_private(node.id) else node.id, frame)
+        if is_unknown(value) and unset.is_unbound(node.id, frame):
+            unset.not_bound(self, node, frame)
         if is_unknown(value) and self.catching.at(self.uncertain) and unset.is_unbound(node.id, frame):
             error = raised("builtins.NameError", (UNKNOWN,))
             error.slots["name"] = node.id

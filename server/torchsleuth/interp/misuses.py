@@ -151,6 +151,9 @@ NEVER_WRAPPED: Way[tuple[Instance, str]] = Way("never_wrapped")
 SELFLESS: Way[Instance] = Way("selfless")
 """An attribute of ``self``, read as a variable that nothing binds."""
 
+UNBOUND: Way[str] = Way("unbound")
+"""A name that the program binds, though not before it is read, or no longer."""
+
 FORWARDLESS: Way[Instance] = Way("forwardless")
 """A module that is called, and has no ``forward``."""
 

@@ -440,6 +440,16 @@ def name(interp: Interpreter, node: ast.Name, frame: Frame) -> None:
         report(interp, Misuse(misuses.SELFLESS, interp.site(node, frame), owner))
 
 
+def not_bound(interp: Interpreter, node: ast.Name, frame: Frame) -> None:
+    """A name of the main document that nothing binds before this, and something else in it does. A script that binds it nowhere
+    may get it from what runs the script."""
+    if interp.entry or interp.guarded or interp.uncertain or not loads(node):
+        return
+    bound = _bound(frame.source.text)
+    if bound is not None and node.id in bound and not interp.catching.at(interp.uncertain):
+        report(interp, Misuse(misuses.UNBOUND, interp.site(node, frame), node.id))
+
+
 def without_forward(interp: Interpreter, owner: Instance, node: ast.AST, frame: Frame) -> None:
     """A call of a module of one's own that has no ``forward``."""
     if "forward" in owner.slots or not _is_closed(interp, owner) or not is_certain(interp, frame):

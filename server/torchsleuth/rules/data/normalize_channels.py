@@ -4,7 +4,8 @@ What it finds
     transforms.Normalize whose mean and std are for three channels on a grey image, or for any other number than the image
     has. Known without torchvision being installed. Statistics of one channel fit any image, and transforms.v2 repeats
     a grey image for three. Warnings: a mean of values from 0 to 255 behind ToTensor, which gives those from 0 to 1, and what
-    such transforms give, divided by 255.
+    such transforms give, divided by 255. The same of values that the program itself has divided before, also in place, through another
+    name for the same memory.
 Why it hurts
     Normalize raises "output with shape [1, 28, 28] doesn't match the broadcast shape [3, 28, 28]" with the first sample.
 Example
@@ -24,9 +25,12 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
+from torchsleuth.rules.evidence.operands import made_by
 from torchsleuth.rules.evidence.transforms import composed, is_given
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
@@ -35,13 +39,14 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, given_to, is_display, is_place, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import SHARES, LibraryObject, Value, items_of, shape_of
+from torchsleuth.values import SHARES, LibraryObject, Tensor, Value, items_of, shape_of
 
 CODE = "TS608"
 _COMPUTING = frozenset({"Lambda", "ToDtype", "ConvertImageDtype"})
 """Transforms that may give other values than from 0 to 1."""
 _HALVES = ((255,), (127.5,))
 """The numbers that bytes are divided by."""
+_DIVISIONS = frozenset({"div", "truediv", "div_", "__itruediv__", "itruediv"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -56,6 +61,49 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_bytes(analysis)
     yield from _divided_again(analysis)
     yield from _shares_divided(analysis)
+    yield from _divided_before(analysis)
+
+
+def _divided_before(analysis: Analysis) -> Iterator[Finding]:
+    """``train_x / 255`` behind ``pixels /= 255``, of which `train_x` is a part, or behind another ``/ 255``."""
+    divisions = [one for one in analysis.trace.operations if one.name in _DIVISIONS and one.args[1:] in _HALVES]
+    seen: set[Span] = set()
+    for place, division in enumerate(divisions):
+        given = division.operands[0] if division.operands else None
+        if given is None or division.site.span in seen or division.site.node is None:
+            continue
+        made = made_by(analysis, given, _DIVISIONS, KEPT_BY)
+        before = made if made is not None and made.args[1:] in _HALVES else None
+        before = before or next((one for one in divisions[:place] if _in_place_of(analysis, one, given)), None)
+        if before is not None and before.certain and before.site.span != division.site.span:
+            seen.add(division.site.span)
+            source, node = division.site.source, division.site.node
+            left = (
+                node.left if isinstance(node, ast.BinOp) else node.target if isinstance(node, ast.AugAssign) else None
+            )
+            text = source.on_one_line(left) if left is not None else "this"
+            fixes = []
+            if isinstance(node, ast.BinOp):
+                change = edits.replace(source, node, source.segment(node.left))
+                fixes = [Candidate(message("fix.divided_once"), (change,))]
+            places = (before.site.span.related(message("data.scaled")),)
+            yield Finding(division.site.span, message("data.divided.twice", text=text), places, fixes, "warning")
+
+
+def _in_place_of(analysis: Analysis, division: Operation, given: Tensor) -> bool:
+    """Whether a division has written into the memory of a tensor, and nothing else has."""
+    written = [
+        one
+        for one in analysis.trace.operations
+        if one.operands and one.operands[0].storage is given.storage and _writes(one)
+    ]
+    return written == [division]
+
+
+def _writes(operation: Operation) -> bool:
+    """``x.div_(2)``, ``x /= 2`` and ``x[i] = 2``"""
+    name = operation.name
+    return name.startswith("__i") or "setitem" in name or name.endswith("_") and not name.endswith("__")
 
 
 def _divided_again(analysis: Analysis) -> Iterator[Finding]:

@@ -94,7 +94,13 @@ def _drawn_again(block: list[ast.stmt], first: _Split, second: _Split) -> bool:
 def _apart(analysis: Analysis, scope: ast.Module | ast.FunctionDef, first: _Split, second: _Split) -> Iterator[Finding]:
     source = analysis.source
     read = {node.id for node in nodes_in(scope, ast.Name) if loads(node)} - {_UNUSED}
-    used = [{place for place, name in enumerate(split.parts) if name in read} for split in (first, second)]
+    between = {
+        node.id
+        for node in nodes_in(scope, ast.Name)
+        if loads(node) and first.call.lineno < node.lineno < second.statement.lineno
+    } - {_UNUSED}
+    kept = [name if name not in second.parts or name in between else _UNUSED for name in first.parts]
+    used = [{place for place, name in enumerate(parts) if name in read} for parts in (kept, second.parts)]
     names = {"one": source.segment(first.data), "other": source.segment(second.data)}
     place = (source.span(first.call).related(message("split.first")),)
     whole = ast.unparse(first.call.args[-1]) == ast.unparse(second.call.args[-1])

@@ -3,7 +3,8 @@
 What it finds
     `register_forward_hook(…)` and its like, whose handle is dropped, again and again on a module that is used in the same loop: in the
     loop itself, in a function that it calls, or in a context manager that it enters. A class that registers hooks without keeping their
-    handles, and that removes the handles in a list which nothing is put into.
+    handles, and that removes the handles in a list which nothing is put into. The same hook that two places put on one module, such as
+    two cells of a notebook, in a file that removes none.
 Why it hurts
     Each step adds one more hook, and all of them are called from then on. Steps become slower and slower, what the hooks keep
     fills the memory, and what they count is counted many times.
@@ -32,7 +33,7 @@ from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import LibraryCall, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.iterations import next_iteration
-from torchsleuth.rules.evidence.loops import within
+from torchsleuth.rules.evidence.loops import is_alone, statement_of, within
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -51,7 +52,7 @@ from torchsleuth.syntax.forms import (
     plain_name,
 )
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import is_module
+from torchsleuth.values import Function, is_module
 
 CODE = "TS707"
 _REGISTERS = (
@@ -77,6 +78,40 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message("hooks.pile", method=call.name, line=point.span.start.line)
             yield Finding(call.site.span, text, places, tuple(_kept(analysis, call)))
     yield from _unfilled(analysis, reported)
+    yield from _twice(analysis, reported)
+
+
+def _twice(analysis: Analysis, reported: set[Span]) -> Iterator[Finding]:
+    """The same hook, put on one module in two places, of which the first is still there when the module is called."""
+    before: dict[tuple[str, int, str], LibraryCall] = {}
+    for call in (one for name in _REGISTERS for one in analysis.calls.get(f"torch.nn.Module.{name}", ())):
+        hook = call.given(0, "hook")
+        if not isinstance(hook, Function) or not is_module(call.receiver) or not call.certain:
+            continue
+        first = before.setdefault((call.name, id(call.receiver), ast.dump(hook.node)), call)
+        again = first.site.span != call.site.span and first.site.scene.function is call.site.scene.function
+        if not again or call.site.span in reported or _removes_some(analysis, call) or _is_cleared(analysis, call):
+            continue
+        later = [event for event in analysis.events("forward") if event.index >= call.after]
+        parts = [part for event in later if is_module(event.subject) for part in descendants(event.subject)]
+        if any(part is call.receiver for part in parts):
+            reported.add(call.site.span)
+            places = (first.site.span.related(message("hooks.first")),)
+            yield Finding(call.site.span, message("hooks.twice"), places, tuple(_first_removed(analysis, first, call)))
+
+
+def _removes_some(analysis: Analysis, call: LibraryCall) -> bool:
+    return any(is_attribute(one, "remove") for one in analysis.index(call.site.span.path).of_type(ast.Attribute))
+
+
+def _first_removed(analysis: Analysis, first: LibraryCall, second: LibraryCall) -> Iterator[Candidate]:
+    """``handle.remove()`` in front of the second place, where the first one has a name."""
+    one, other = statement_of(analysis, first.site), statement_of(analysis, second.site)
+    path = second.site.span.path
+    if is_binding(one) and other is not None and is_alone(other, analysis, path) and path == first.site.span.path:
+        line = f"{one.targets[0].id}.remove()"
+        edit = edits.insert_line_before(analysis.source_of(path), other, line)
+        yield Candidate(message("fix.insert", text=line), (edit,))
 
 
 def _unfilled(analysis: Analysis, reported: set[Span]) -> Iterator[Finding]:

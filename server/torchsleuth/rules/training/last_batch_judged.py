@@ -1,10 +1,10 @@
 """last-batch-judged: an evaluation that goes through all batches, and keeps the numbers of the last one alone.
 
 What it finds
-    A loop over batches without gradients that does nothing but set variables anew, one of which is read behind the loop.
     A metric that a step of Lightning's logs batch by batch, and that is taken for the mean of the epoch at its end.
     A loop over batches without gradients that does nothing but set variables anew, one of which is read behind the loop; also what a
     metric of torchmetrics gives for a batch, where nothing asks it for all of them by `compute()`.
+    `for X, y in loader:` where `X` and `y` are all the data of the loader, and the model is judged by both of them behind the loops.
 Why it hurts
     What is printed is the accuracy or the loss of the last batch, often a smaller one. All others are computed for nothing.
 Example
@@ -48,6 +48,17 @@ from torchsleuth.syntax.forms import (
     loads,
     names_in,
     nodes_in,
+    called,
+    given_to,
+    is_binding,
+    is_definition,
+    is_literal,
+    is_name,
+    last_word,
+    loads,
+    names_in,
+    nodes_in,
+    plain_name,
     stored_in,
 )
 from torchsleuth.syntax.text import SourceText
@@ -55,6 +66,7 @@ from torchsleuth.syntax.text import SourceText
 CODE = "TS577"
 _MEANS = re.compile(r"mean|avg|average")
 _NUMBERS = frozenset({"item", "sum", "mean"})
+_SHOWS = frozenset({"print", "len", "type"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -68,6 +80,79 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         loop = loop_statement(analysis, point)
         if isinstance(loop, ast.For) and iterations(point) != 1 and _only_sets(loop):
             yield from _of_loop(analysis, analysis.source_of(point.span.path), loop)
+    for scope in analysis.scopes:
+        yield from _overwritten(analysis, scope)
+
+
+def _overwritten(analysis: Analysis, scope: ast.Module | ast.FunctionDef) -> Iterator[Finding]:
+    """``for X, y in loader:`` where `X` and `y` are all of the data of the loader, and both are used behind the loops as if they still
+    were."""
+    held = _held_by_loaders(scope)
+    for place, outer in enumerate(scope.body) if held else ():
+        for loop in nodes_in(outer, ast.For) if isinstance(outer, ast.For) else ():
+            whole = [held[name] for name in names_in(loop.iter) if name in held]
+            names = stored_in(loop.target)
+            if len(whole) != 1 or len(whole[0]) < 2 or not set(whole[0]) <= names:
+                continue
+            used = _used_together(scope.body[place + 1 :], whole[0])
+            if used is not None:
+                source = analysis.source
+                text = message("last_batch.overwrites", names=" and ".join(f"`{name}`" for name in whole[0]))
+                places = (source.span(used).related(message("last_batch.used")),)
+                fixes = tuple(_renamed(analysis, scope, loop, whole[0]))
+                yield Finding(source.span(loop.target), text, places, fixes)
+
+
+def _held_by_loaders(scope: ast.Module | ast.FunctionDef) -> dict[str, tuple[str, ...]]:
+    """The names of the tensors that loaders go through, by those of the loaders: ``DataLoader(TensorDataset(X, y))``."""
+    found: dict[str, tuple[str, ...]] = {}
+    for statement in of_kind(scope.body, ast.Assign):
+        value = statement.value
+        if not is_binding(statement) or called(value) not in ("TensorDataset", "DataLoader") or not given_to(value):
+            continue
+        if called(value) == "TensorDataset":
+            held = tuple(part.id for part in of_kind(given_to(value), ast.Name))
+        else:
+            first = given_to(value)[0]
+            inside = called(first) == "TensorDataset"
+            held = tuple(part.id for part in of_kind(given_to(first), ast.Name)) if inside else ()
+            held = held or found.get(plain_name(first) or "", ())
+        found[statement.targets[0].id] = held
+    return found
+
+
+def _used_together(rest: list[ast.stmt], names: tuple[str, ...]) -> ast.stmt | None:
+    """The first statement that calls something with the first of the names, and reads the others; None where they are bound anew
+    before."""
+    for statement in rest:
+        if is_definition(statement):
+            continue
+        if stored_in(statement) & set(names):
+            return None
+        calls = [call for call in nodes_in(statement, ast.Call) if called(call) not in _SHOWS]
+        if any(is_name(part, names[0]) for call in calls for part in call.args):
+            read = {node.id for node in nodes_in(statement, ast.Name) if loads(node)}
+            if set(names) <= read:
+                return statement
+    return None
+
+
+def _renamed(
+    analysis: Analysis, scope: ast.Module | ast.FunctionDef, loop: ast.For, names: tuple[str, ...]
+) -> Iterator[Candidate]:
+    """Other names for a batch, in its loop."""
+    new = {name: f"{name}_batch" for name in names}
+    if not {node.id for node in nodes_in(scope, ast.Name)} & set(new.values()):
+        source = analysis.source
+        parts = [loop.target, *loop.body]
+        changes = [
+            edits.replace(source, node, new[node.id])
+            for part in parts
+            for node in nodes_in(part, ast.Name)
+            if node.id in new
+        ]
+        title = message("fix.replace", old=", ".join(names), new=", ".join(new.values()))
+        yield Candidate(title, tuple(changes))
 
 
 def _of_logs(analysis: Analysis) -> Iterator[Finding]:

@@ -1,9 +1,12 @@
-"""model-made-anew: a model and its optimizer that are made again in each epoch.
+"""model-made-anew: a model that is made again in each epoch, or of which a function still has the one before.
 
 What it finds
     A loop over epochs in which each iteration makes the optimizer of a model that is new as well, and goes through the data once.
+    A function with a model for the default of a parameter (`def accuracy(net=model)`), which is called without it after the name was
+    given to another model, and that was trained.
 Why it hurts
-    What an epoch has learnt is thrown away by the next: the model is that of one epoch, however many there are. Nothing is raised.
+    What an epoch has learnt is thrown away by the next: the model is that of one epoch, however many there are. A default is
+    the model of the moment in which the function was defined: what is judged is the old one. Nothing is raised.
 Example
     for epoch in range(10):
         model = Net()
@@ -31,12 +34,21 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import is_optimizer, trained_parts
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.evidence.loops import is_alone, is_trained, loop_statement, statement_of, trained_by
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binding, is_name, names_in, nodes_in, stored_in
-from torchsleuth.values import LibraryObject
+from torchsleuth.syntax.forms import (
+    called,
+    defaults_of,
+    is_binding,
+    is_definition,
+    is_name,
+    names_in,
+    nodes_in,
+    stored_in,
+)
+from torchsleuth.values import LibraryObject, is_module
 
 CODE = "TS567"
 _TELLS = ("print", "set_description", "set_postfix", "info", "write", "log", "add_scalar")
@@ -59,6 +71,33 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if _is_epoch(loop) and _goes_through_once(analysis, call, optimizer):
             yield _finding(analysis, loop, model, statement)
+    yield from _in_default(analysis)
+
+
+def _in_default(analysis: Analysis) -> Iterator[Finding]:
+    """A function whose default is a model that was never trained, and whose name is that of another by now."""
+    seen: set[int] = set()
+    for event in analysis.events("forward"):
+        scene, old = event.site.scene, event.subject
+        function, call = scene.function, scene.call
+        if function is None or call is None or scene.caller is None or not is_definition(function.node):
+            continue
+        if not is_module(old) or is_trained(analysis, old) or id(function.node) in seen:
+            continue
+        for parameter, default in defaults_of(function.node.args).items():
+            named = isinstance(default, ast.Name) and scene.names.get(parameter) is old
+            new = scene.globals.get(default.id) if named and isinstance(default, ast.Name) else None
+            steps = [step for step in analysis.events("step") if step.index < event.index]
+            if new is old or not is_module(new) or not any(trained_by(step.subject, new) for step in steps):
+                continue
+            if not isinstance(default, ast.Name) or call.args or call.keywords:
+                continue
+            seen.add(id(function.node))
+            source = scene.caller.source
+            text = message("model.default", function=function.name, name=default.id)
+            place = analysis.source_of(function.path).span(default).related(message("model.default.made"))
+            fix = added_argument(source, call, f"{parameter}={default.id}")
+            yield Finding(source.span(call), text, (place,), (fix,))
 
 
 def _model(loop: ast.For, made: ast.Assign) -> ast.Assign | None:

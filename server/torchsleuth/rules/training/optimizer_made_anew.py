@@ -1,11 +1,13 @@
-"""optimizer-made-anew: an optimizer that is made for a single step, again in each iteration.
+"""optimizer-made-anew: an optimizer that is made for a single step, again in each iteration, or behind the back of its schedule.
 
 What it finds
     A loop in which every iteration makes an optimizer for the same parameters and steps it once, where the optimizer keeps
-    something from step to step: Adam and its like, RMSprop, SGD with momentum.
+    something from step to step: Adam and its like, RMSprop, SGD with momentum. A schedule that goes on with an optimizer which never
+    steps, while another one trains the same parameters, which was made after the schedule.
 Why it hurts
     Averages of gradients and momentum start at zero in each step: Adam then only follows the signs of the gradients, and
-    momentum has no effect. Schedules that are given such an optimizer lose theirs, too. Nothing is raised.
+    momentum has no effect. Schedules that are given such an optimizer lose theirs, too. A schedule of another optimizer changes a
+    learning rate that nothing uses. Nothing is raised.
 Example
     for x, y in loader:
         optimizer = torch.optim.Adam(model.parameters())
@@ -30,14 +32,15 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import given_to, is_optimizer, trained_parts
-from torchsleuth.interp.trace import LibraryCall, LoopPoint
+from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.values import UNKNOWN, LibraryObject
+from torchsleuth.syntax.forms import is_binding, names_in
+from torchsleuth.values import UNKNOWN, LibraryObject, Site
 
 CODE = "TS535"
 _STATEFUL = frozenset(
@@ -58,6 +61,52 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if span not in seen and len(calls) > 1 and _is_lost(analysis, calls):
             seen.add(span)
             yield _finding(analysis, calls[0])
+    yield from _behind_schedule(analysis)
+
+
+def _behind_schedule(analysis: Analysis) -> Iterator[Finding]:
+    """A schedule that steps beside an optimizer which was made in the place of its own."""
+    seen: set[int] = set()
+    for event in analysis.events("scheduler_step"):
+        scheduler = as_kind(event.subject, LibraryObject)
+        own = as_kind(scheduler.given(0, "optimizer"), LibraryObject) if scheduler is not None else None
+        if scheduler is None or own is None or scheduler.site is None or id(scheduler) in seen or not event.certain:
+            continue
+        seen.add(id(scheduler))
+        for other in _trains_instead(analysis, own, event):
+            if other.site is None or other.site.scene.moment < scheduler.site.scene.moment:
+                continue
+            text = message("optimizer.unscheduled", schedule=scheduler.type_name)
+            places = (scheduler.site.span.related(message("optimizer.schedule")),)
+            yield Finding(other.site.span, text, places, tuple(_scheduled_anew(analysis, scheduler.site, other.site)))
+            break
+
+
+def _trains_instead(analysis: Analysis, own: LibraryObject, event: Event) -> Iterator[LibraryObject]:
+    """Optimizers that step in the loops of a schedule, with the parameters of another one that never does."""
+    lost = {own.identity, id(own)} & set(analysis.trace.escaped)
+    if lost or analysis.events_of(own, "step") or UNKNOWN in given_to(own) or not trained_parts(own):
+        return
+    loops = {point.execution for point in event.loops}
+    parts = {part.identity for part in trained_parts(own)}
+    for step in analysis.events("step"):
+        other = as_kind(step.subject, LibraryObject)
+        if other is None or {part.identity for part in trained_parts(other)} != parts:
+            continue
+        if loops & {point.execution for point in step.loops}:
+            yield other
+
+
+def _scheduled_anew(analysis: Analysis, schedule: Site, optimizer: Site) -> Iterator[Candidate]:
+    """The statement that makes the schedule, once more behind the one that makes the optimizer."""
+    made, new = statement_of(analysis, schedule), statement_of(analysis, optimizer)
+    path = optimizer.span.path
+    if not is_binding(made) or not is_binding(new) or schedule.span.path != path or not is_alone(new, analysis, path):
+        return
+    if new.targets[0].id in names_in(made.value):
+        source = analysis.source_of(path)
+        text = source.segment(made)
+        yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, new, text),))
 
 
 def _is_stateful(optimizer: LibraryObject) -> bool:
