@@ -28,7 +28,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import _disable_current_modes
 
 from torchsleuth import wall
-from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published, written
+from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import (
     EAGER_LIMIT,
@@ -454,7 +454,7 @@ class Oracle:
 
     def signature(self, path: str) -> tuple[Parameter, ...] | None:
         """The parameters of a library function, constructor (without self) or method (with it), None where they are not known."""
-        return names.signature(path) or written.signature(path)
+        return names.signature(path)
 
     def overloads(self, path: str) -> tuple[tuple[Parameter, ...], ...]:
         """The ways to call an operator of PyTorch's own, those of a method without its tensor."""
