@@ -103,7 +103,7 @@ class LightningModule(torch.nn.Module):
 
     @classmethod
     def load_from_checkpoint(cls, checkpoint_path=None, map_location=None, hparams_file=None, strict=None, **kwargs):
-        _refuse(_is_called_on_instance(), "of_class", None)
+        _refuse(_since(2, 1) and _is_called_on_instance(), "of_class", None)
         return _rebuilt(cls, kwargs)
 
     def predict_step(self, batch, batch_idx=0):
@@ -330,7 +330,7 @@ class Trainer:
     def _evaluated(self, model, loaders, step):
         several = isinstance(loaders, (list, tuple)) and len(loaders) > 1
         lacks = not _has_parameter(model, step, "dataloader_idx")
-        _refuse(several and lacks, "several_loaders", model, step)
+        _refuse(_since(2, 0) and several and lacks, "several_loaders", model, step)
         model.eval()
         with torch.no_grad():
             for number, loader in enumerate(loaders if isinstance(loaders, (list, tuple)) else [loaders]):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from torchsleuth.installed import version_of
 from torchsleuth.interp import installed_sources, misuse, misuses
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -142,6 +143,7 @@ def member(interp: Interpreter, path: str) -> Value:
             Builtin("_rebuilt", partial(_rebuilt, interp)),
             Builtin("_defines", partial(_defines, interp)),
             Builtin("_divides_by", partial(_divides_by, interp)),
+            Builtin("_since", _since),
             Builtin("_calls_any", partial(_calls_any, interp)),
             Builtin("_fits", partial(_fits, interp)),
             Builtin("_has_parameter", partial(_has_parameter, interp)),
@@ -161,6 +163,12 @@ def _say(interp: Interpreter, way: Way[Rejection], call: Arguments) -> Value:
         rejection = Rejection(str(reason), subject, str(part), told)
         misuse.report(interp, Misuse(way, interp.site(node, frame), rejection))
     return None
+
+
+def _since(call: Arguments) -> Value:
+    """Whether Lightning has a version, or a later one: the newest where it is not installed."""
+    installed = version_of("lightning", "pytorch-lightning")
+    return installed is None or installed >= tuple(call.args)
 
 
 def _user_call(call: Arguments) -> tuple[Frame, ast.AST]:
@@ -189,9 +197,7 @@ def _rebuilt(interp: Interpreter, call: Arguments) -> Value:
     if init is None or not isinstance(given, DictValue) or init.node.args.vararg is not None:
         return UNKNOWN
     entries = given.entries if given.entries is not None else {}
-    names = [one.arg for one in every_parameter(init.node.args)][1:]
-    if init.node.args.kwarg is not None:
-        names.remove(init.node.args.kwarg.arg)
+    names = [one.arg for one in (*by_position(init.node.args)[1:], *init.node.args.kwonlyargs)]
     kwargs = {name: entries.get(name, UNKNOWN) for name in names}
     made = interp.call(cls, Arguments((), kwargs, call.node, call.frame))
     frame, node = _user_call(call)
@@ -248,7 +254,8 @@ def _fits(interp: Interpreter, call: Arguments) -> Value:
         keywords: dict[str, Value] = {one.arg: UNKNOWN for one in node.keywords if one.arg is not None}
         if len(keywords) == len(node.keywords):
             given = Arguments((UNKNOWN,) * len(node.args), keywords, node, frame)
-            misuse.misfits(interp, parameters, call.frame.function, given)
+            made = call.frame.instance()
+            misuse.misfits(interp, parameters, made.cls if made is not None else UNKNOWN, given)
     return None
 
 
