@@ -237,6 +237,7 @@ class TensorFact:
     shape or a size is not known, as in an `Explanation`. `values`: those that a run looked at. `contract`: the class or function by
     whose contract sizes are known, in the contract's names. `names`: for each size what sized it, where the author has a name
     for that; empty where there is none. `given`: the values that the contract holds for.
+    `uncalled`: nothing in its file calls the code.
     """
 
     path: str
@@ -260,6 +261,7 @@ class TensorFact:
     calls: tuple[tuple[Span, ...], ...] = ()
     names: tuple[str, ...] = ()
     given: str = ""
+    uncalled: bool = False
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -272,6 +274,8 @@ class TensorFact:
             later["calls"] = [[span.to_json() for span in spans] for spans in self.calls]
         if self.supposed:
             later["supposed"] = True
+        if self.uncalled:
+            later["uncalled"] = True
         if self.contract:
             later["contract"] = self.contract
         if any(self.names):

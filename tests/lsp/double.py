@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "server"))
 from torchsleuth.schema import Contract, ContractInput, ContractValue, Diagnostic, Edit, FileAnalysis, Fix, Position
 from torchsleuth.worker import __main__ as worker
 from torchsleuth.worker.progress import of_this_process
-from torchsleuth.worker.request import Analyze, Infer, Repair, Request, Served
+from torchsleuth.worker.request import Analyze, Called, Infer, Repair, Request, Served
 
 
 class Double(Served):
@@ -28,7 +28,12 @@ class Double(Served):
         self._slices = 0
 
     def ask(self, request: Request) -> FileAnalysis:
-        kinds = {Analyze: self._analyze, Repair: self._repair, Infer: self._infer}
+        kinds = {
+            Analyze: self._analyze,
+            Repair: self._repair,
+            Infer: self._infer,
+            Called: lambda request: FileAnalysis(request.path),
+        }
         return kinds[type(request)](request)  # type: ignore[operator]
 
     def _analyze(self, request: Request) -> FileAnalysis:

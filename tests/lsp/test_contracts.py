@@ -194,3 +194,45 @@ async def test_a_contract_can_be_written_into_the_text(start: Start) -> None:
     lines = "        # x: (N, i, H, W)\n        # returns: (N, o, H//2, W//2)\n        # where H >= 2, W >= 2\n"
     assert f"def forward(self, x):\n{lines}        y = self.conv(x)" in editor.texts[uri]
     assert not await editor.actions(uri, at, only=["quickfix"])
+
+
+async def test_a_model_in_a_file_of_its_own_has_the_hints_of_its_callers(start: Start) -> None:
+    editor = await start(interpreter=sys.executable, contracts=True)
+    model = """import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.first = nn.Linear(784, width)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        x = x.flatten(1)
+        h = self.first(x)
+        return h
+"""
+    train = "import torch\nfrom net import Net\n\nnet = Net(256)\nnet(torch.randn({size}, 28, 28))\n"
+    other = editor.write("train.py", train.replace("{size}", "64"))
+    uri = editor.open("net.py", model)
+    await editor.settled(uri)
+
+    async def hints(wanted: str) -> list[str]:
+        while wanted not in (labels := [label for _, _, label in await editor.hints(uri)]):
+            await asyncio.sleep(0.05)
+        return labels
+
+    assert (await hints(": [B=64, width=256] float32"))[0] == ": [B=64, T=28, C=28] float32"
+    # Two callers with different sizes are two calls, with links to both.
+    editor.write("test.py", train.replace("{size}", "8"))
+    editor.replace(uri, "        return h\n", "        return h  # changed\n")
+    await editor.settled(uri)
+    await hints(": [B, width=256] float32 ?")
+    text = await _over(editor, uri, "h = self.first(x)")
+    assert "`[64, 256]` ([train.py, line 5]" in text and "`[8, 256]` ([test.py, line 5]" in text
+    # What the document itself calls stays as it is.
+    editor.replace(uri, "import torch.nn as nn\n", "import torch\nimport torch.nn as nn\n")
+    editor.replace(uri, "return h  # changed\n", "return h\n\n\nNet(8)(torch.zeros(2, 28, 28))\n")
+    await editor.settled(uri)
+    assert (await hints(": [B=2, width=8] float32"))[0] == ": [B=2, T=28, C=28] float32"
+    assert other.exists()

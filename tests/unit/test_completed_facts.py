@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torchsleuth.lsp.callers import called
 from torchsleuth.lsp.contracts import completed
 from torchsleuth.schema import DimJson, Position, TensorFact
 
@@ -42,3 +43,9 @@ def test_a_contract_for_one_way_to_make_a_class_says_nothing_of_others() -> None
     assert _hints([_fact(1, "?", 32)], [told], frozenset({"Net"})) == ["[?, 32]"]
     supposed = TensorFact(**{**vars(_fact(1, "?", 32)), "supposed": True})
     assert _hints([supposed], [told], frozenset({"Net"})) == ["[B, width]"]
+
+
+def test_calls_in_other_files_say_what_nothing_in_the_file_calls() -> None:
+    own = TensorFact(**{**vars(_fact(1, "B", "?")), "uncalled": True})
+    assert [fact.sizes() for fact in called([own], [_fact(1, 8, 4), _fact(2, 8)])] == ["[8, 4]", "[8]"]
+    assert [fact.sizes() for fact in called([_fact(1, 2, 4)], [_fact(1, 8, 4)])] == ["[2, 4]"]

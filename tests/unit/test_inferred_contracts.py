@@ -2516,3 +2516,18 @@ def test_a_contract_says_for_which_switch_it_holds_where_the_text_has_another_on
     for alike in ("form='last'", "affine=False", ""):
         norm = contracts(text.replace("{passed}", alike))["Norm"]
         assert not norm.varied and norm.heading() == "class Norm(width)", alike
+
+
+def test_a_product_that_a_layer_takes_is_found_for_several_batches() -> None:
+    found = contracts("""
+    class Net(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.first = nn.Linear(784, width)
+
+        def forward(self, x):
+            B, T, C = x.shape
+            return self.first(x.flatten(1))
+    """)["Net"]
+    assert (found.signature(), found.conditions) == ("forward(x: [B, T, C]) -> [B, width]", ("T*C == 784",))
+    assert found.examples

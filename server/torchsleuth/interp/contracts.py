@@ -836,8 +836,10 @@ class Inference:
         conditions."""
         needed = {symbol for condition in found.conditions for symbol in condition.symbols}
         sizes = [symbol for symbol, pool in pools.items() if symbol in needed and pool in (_SPATIAL, _LENGTHS)]
-        for attempt, size in enumerate(range(1, LARGEST + 1) if sizes else ()):
-            numbers = {symbol: pool[attempt % min(len(pool), 2)] for symbol, pool in pools.items()}
+        for attempt, size in itertools.product(range(FEWEST_SAMPLES), range(1, LARGEST + 1) if sizes else ()):
+            numbers = {
+                symbol: pool[(attempt + size) % min(len(pool), FEWEST_SAMPLES)] for symbol, pool in pools.items()
+            }
             numbers |= dict.fromkeys(sizes, size)
             if self._allowed(found, numbers):
                 yield numbers

@@ -216,9 +216,9 @@ class EntryPoints(DeclaredShapes):
                 self.heap.set(change.slots, change.key, change.value)
                 self.learned_aside.add(change.key)
         entry.places = (first, len(self.trace.facts))
-        if entry.defaults:
-            for seen in itertools.islice(self.trace.facts.values(), first, None):
-                seen.supposed = seen.supposed or any(_has_number(spec) for spec in seen.specs)
+        for seen in itertools.islice(self.trace.facts.values(), first, None):
+            seen.uncalled = True
+            seen.supposed = seen.supposed or (entry.defaults and any(map(_has_number, seen.specs)))
         entry.sightings = (sighted, len(self.trace.declared))
         return entry
 
@@ -640,7 +640,7 @@ class EntryPoints(DeclaredShapes):
             lacking = [spec.shape is None for spec in before.specs] if before is not None else []
             if before is None or (any(lacking) if place in own else all(lacking) and not before.certain):
                 if place not in trial.trace.obscure and all(spec.shape is not None for spec in seen.specs):
-                    seen.supposed = True
+                    seen.supposed = seen.uncalled = True
                     facts[place] = seen
                     self.trace.obscure.discard(place)
 

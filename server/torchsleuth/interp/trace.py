@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.misuses import AnyMisuse
 from torchsleuth.interp.pipeline import DataFault
@@ -337,7 +337,7 @@ class Sighting:
     """The different tensors that an expression gave, in all its executions. `binding`: the name that it binds.
 
     `shapeless`: tensors whose shape was not known then; it may have been found out later. `supposed`: nothing calls this
-    code; so it is with arguments such as its layers are made for, or as it declares. `certain`: seen in a call that the
+    code; so it is with arguments such as its layers are made for, or as it declares. `uncalled`: the document does not. `certain`: seen in a call that the
     document makes, not only in one with arguments that stand for any. `demanded`: dimensions whose sizes nothing gives; they are
     what something that is executed later needs. `obscured`: why the shape or a size was not known. `calls`: of each tensor, the
     calls of the function around it that gave it, by their place.
@@ -348,10 +348,18 @@ class Sighting:
     specs: list[TensorSpec] = field(default_factory=list)
     shapeless: list[Tensor] = field(default_factory=list)
     supposed: bool = False
+    uncalled: bool = False
     certain: bool = True
     demanded: set[int] = field(default_factory=set)
     obscured: Unknown | None = None
     calls: dict[TensorSpec, dict[Place, tuple[SourceText, ast.AST]]] = field(default_factory=dict)
+
+    def met(self, other: Sighting) -> Sighting:
+        """All executions of this one and of another one."""
+        specs = list(dict.fromkeys((*self.specs, *other.specs)))
+        calls = {spec: {**self.calls.get(spec, {}), **other.calls.get(spec, {})} for spec in specs}
+        demanded, supposed = self.demanded | other.demanded, self.supposed or other.supposed
+        return replace(self, specs=specs, calls=calls, demanded=demanded, supposed=supposed)
 
 
 @dataclass

@@ -25,7 +25,7 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import AsyncWorkerClient
 from torchsleuth.worker.client import WorkerUnavailable
-from torchsleuth.worker.request import Analyze, Estimate, Infer, R, Repair, Request
+from torchsleuth.worker.request import Analyze, Called, Estimate, Infer, R, Repair, Request
 
 logger = logging.getLogger(__name__)
 
@@ -327,12 +327,17 @@ class StaticAnalysis:
         self._memory[path] = document.text, analysis.memory
         return analysis.memory
 
-    async def _contract(self, document: Document, definition: Definition) -> FileAnalysis | None:
-        """The contract of a class or function, or that this was given up for something else; None where nobody can be asked."""
+    async def _contract(self, document: Document, definition: Definition | None) -> FileAnalysis | None:
+        """The contract of a class or function, or what calls in other files know of a document; or that this was given up for something
+        else; None where nobody can be asked."""
         worker = self._worker_of(document.path)
         if worker is None or not self._workers.is_ready(worker):
             return None
-        asked = self._about(document, Infer, first=definition.first, last=definition.first)
+        asked: Request
+        if definition is None:
+            asked = self._about(document, Called)
+        else:
+            asked = self._about(document, Infer, first=definition.first, last=definition.first)
         with self._workers.use(worker):
             return await worker.ask_withdrawably(asked, CONTRACT_BUDGET_S)
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from torchsleuth.lsp.callers import Callers
 from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.documents import Document
 from torchsleuth.schema import Cause, Contract, ContractValue, DimJson, FileAnalysis, Position, TensorFact
@@ -20,7 +21,7 @@ from torchsleuth.worker.client import WorkerUnavailable
 
 logger = logging.getLogger(__name__)
 
-Ask = Callable[[Document, Definition], Awaitable[FileAnalysis | None]]
+Ask = Callable[[Document, Definition | None], Awaitable[FileAnalysis | None]]
 
 MOST_IMPORTED = 40
 """Imported definitions of a document whose contracts are found."""
@@ -51,8 +52,8 @@ class Known:
 
 
 class Contracts:
-    """Those of all open documents. `idle`: waits until nothing else is to be done; `ask`: asks for those of one definition, None
-    where nobody can be asked; `found`: is told when there are more."""
+    """Those of all open documents. `idle`: waits until nothing else is to be done; `ask`: asks for those of one definition, or for
+    the facts of the calls in other files, None where nobody can be asked; `found`: is told when there are more."""
 
     def __init__(
         self, client: Client, idle: Callable[[], Awaitable[None]], ask: Ask, found: Callable[[], None]
@@ -61,6 +62,7 @@ class Contracts:
         self._idle = idle
         self._ask = ask
         self._found = found
+        self.callers = Callers(self._digest)
         self._known: dict[tuple[str, str], Known] = {}
         """By path and digest."""
         self._waiting: dict[str, None] = {}
@@ -78,8 +80,9 @@ class Contracts:
 
     def request(self, path: str) -> None:
         """Find those of a document that are not known, when there is time."""
-        self._waiting.pop(path, None)
-        self._waiting[path] = None
+        for one in (*self.callers.of(path), path):
+            self._waiting.pop(one, None)
+            self._waiting[one] = None
         if not self.busy:
             self._task = asyncio.get_running_loop().create_task(self._work())
 
@@ -96,6 +99,7 @@ class Contracts:
     def forget(self, path: str) -> None:
         """The document was closed."""
         self._waiting.pop(path, None)
+        self.callers.forget(path)
         documents = self._client.documents
         for key in list(self._known):
             if documents.at(key[0]) is None and not documents.importing(key[0]):
@@ -105,6 +109,7 @@ class Contracts:
         """Forget everything: it will be found by somebody else."""
         self._waiting.clear()
         self._known.clear()
+        self.callers.clear()
 
     def close(self) -> None:
         if self._task is not None:
@@ -152,7 +157,7 @@ class Contracts:
             if path is None or document is None or not self._client.settings_of(path).contracts:
                 self._waiting.pop(path or "", None)
                 continue
-            found = self._next(document)
+            found = (document, None) if self.callers.lacks(document) else self._next(document)
             if found is None:
                 del self._waiting[path]
                 continue
@@ -166,7 +171,7 @@ class Contracts:
             elif not answer.stats.get("withdrawn"):
                 self._keep(*found, answer)
 
-    def _next(self, document: Document) -> tuple[Document, Definition] | None:
+    def _next(self, document: Document) -> tuple[Document, Definition | None] | None:
         """A definition whose contract is not known: of a document, then of the files that it imports from."""
         return next((one for one in self._wanted(document) if (one[0].path, one[1].digest) not in self._known), None)
 
@@ -183,7 +188,12 @@ class Contracts:
         )
         yield from itertools.islice(found, MOST_IMPORTED)
 
-    def _keep(self, document: Document, definition: Definition, answer: FileAnalysis) -> None:
+    def _keep(self, document: Document, definition: Definition | None, answer: FileAnalysis) -> None:
+        if definition is None:
+            self.callers.keep(document, answer)
+            if answer.facts:
+                self._found()
+            return
         read = {other: self._digest(other) for other in answer.stats.get("read") or ()}
         mine = [one for one in answer.contracts if _is_of(one, definition)]
         known = Known(definition.first, definition.last, mine[0] if mine else None, answer.facts, read)

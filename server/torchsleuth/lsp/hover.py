@@ -14,6 +14,7 @@ from lsprotocol import types
 from torchsleuth.control.pages import sections
 from torchsleuth.faults import FAULTS
 from torchsleuth.lsp import protocol
+from torchsleuth.lsp.callers import called
 from torchsleuth.lsp.contracts import completed
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.lsp.documents import Document
@@ -61,9 +62,10 @@ def register(server: TorchSleuthServer) -> None:
 
 
 def known_facts(server: TorchSleuthServer, document: Document) -> list[TensorFact]:
-    """The facts about the expressions of a document, by its calls, by runs and by contracts."""
+    """The facts about the expressions of a document, by its calls and those in other files, by runs and by contracts."""
     contracts = server.analysis.contracts
-    return completed(server.store.facts(document.path), contracts.facts(document), contracts.varied(document))
+    facts = called(server.store.facts(document.path), contracts.callers.facts(document))
+    return completed(facts, contracts.facts(document), contracts.varied(document))
 
 
 def contracts_at(server: TorchSleuthServer, document: Document, position: Position) -> list[Contract]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from torchsleuth.rules.evidence.passed import at_the_call
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Span, TensorFact
+from torchsleuth.syntax.dependence import definitions
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -41,7 +43,7 @@ from torchsleuth.worker.contracts import shown as shown_contract
 from torchsleuth.worker.explain import chain, explanations
 from torchsleuth.worker.memory import Estimator
 from torchsleuth.worker.progress import Progress
-from torchsleuth.worker.request import Analyze, Estimate, Explain, Infer, Repair, Request, Served
+from torchsleuth.worker.request import Analyze, Called, Estimate, Explain, Infer, Repair, Request, Served
 from torchsleuth.worker.times import Times
 from torchsleuth.worker.users import in_users_code
 
@@ -51,6 +53,8 @@ CONTRACTS_WORK = 12_000_000
 """Work for the contracts of a document, in nodes."""
 RECORDING_STEPS = 4_000_000
 """Nodes evaluated for the memory of a document."""
+MOST_CALLERS = 4
+"""Other files that are run for the calls in them."""
 MAX_INTERNAL_ERRORS = 20
 """Internal errors that are told of one analysis."""
 MAX_UNREPAIRED = 8
@@ -186,6 +190,26 @@ class Engine(Served):
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
         inference = Inference(interpreter, source)
         return Inferring(dict(files), roots, interpreter, inference)
+
+    def _called(self, request: Called) -> FileAnalysis:
+        path, files, roots = request.path, request.files, request.roots
+        source, workspace, seen = SourceText(path, request.text), Workspace(files, roots), Trace()
+        names = [one.node.name for one in definitions(source)]
+        users = {user.path: user for name in names for user in workspace.mentioning(name, path)}
+        withdrawn = False
+        try:
+            for user in itertools.islice(users.values(), MOST_CALLERS):
+                trace = self.interpret(user.path, {**files, user.path: user.text}, roots, again=True).trace
+                seen.obscure |= trace.obscure
+                for place, one in trace.facts.items():
+                    if place[0] == path:
+                        seen.facts[place] = seen.facts[place].met(one) if place in seen.facts else one
+        except OutOfTime:
+            seen = Trace()
+        except Withdrawn:
+            withdrawn, seen = True, Trace()
+        facts = facts_of(Analysis(source, seen, workspace, self.oracle.version), path)
+        return FileAnalysis(path, facts=facts, stats={"read": list(users), "withdrawn": withdrawn})
 
     def _estimate(self, request: Estimate) -> FileAnalysis:
         memory = Estimator(self.oracle, self._record, request).estimate()
@@ -348,6 +372,7 @@ _ANSWERS: dict[type[Request], Callable[[Engine, Any], FileAnalysis]] = {
     Repair: Engine._repair,
     Explain: Engine._explain,
     Infer: Engine._contracts,
+    Called: Engine._called,
     Estimate: Engine._estimate,
 }
 
@@ -475,6 +500,7 @@ def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] |
                 supposed=seen.supposed
                 or analysis.trace.incomplete is not None
                 or bool(seen.demanded and (demanded or variants)),
+                uncalled=seen.uncalled,
                 demanded=demanded,
                 causes=chain(seen.obscured) if seen.obscured and (shape is None or "?" in shape) else (),
             )

@@ -84,6 +84,15 @@ class Infer(Request):
 
 
 @dataclass(frozen=True)
+class Called(Request):
+    """The facts about the expressions of a document where other files of the workspace call what is in it:
+    `FileAnalysis.facts`. `stats["read"]`: those files; `stats["withdrawn"]`: as for `Infer`."""
+
+    method = "called"
+    seconds_at_most = 300.0
+
+
+@dataclass(frozen=True)
 class Estimate(Request):
     """The memory that a step of the training in a document takes: `FileAnalysis.memory`. `batch`: the size of a batch, where it is
     to be another one than in the text; `limit`: bytes of the device, for which the largest batch is looked for; `device`: its
@@ -97,7 +106,7 @@ class Estimate(Request):
     remedies: bool = True
 
 
-REQUESTS: dict[str, type[Request]] = {kind.method: kind for kind in (Analyze, Repair, Explain, Infer, Estimate)}
+REQUESTS: dict[str, type[Request]] = {kind.method: kind for kind in (Analyze, Repair, Explain, Infer, Called, Estimate)}
 
 
 def from_json(method: str, parameters: Json) -> Request:
@@ -124,6 +133,7 @@ class Analyzer(ABC):
     repair = _asking(Repair)
     explain = _asking(Explain)
     contracts = _asking(Infer)
+    called = _asking(Called)
     estimate = _asking(Estimate)
 
 
