@@ -1349,6 +1349,7 @@ ENGLISH: dict[str, str] = {
     "clip.place.backward": "backward() is called here",
     "clip.place.scaler_step": "the optimizer steps here",
     "container.plain.one": "{name} is a plain {kind}: its {what} is not part of {owner}: not trained, moved or saved",
+    "container.metrics": "{name} is a plain {kind}: {owner} does not know its metrics: no Trainer moves them, self.log() does not find them",
     "container.plain.several": "{name} is a plain {kind}: its {count} {what}s are not part of {owner}: not trained, moved or saved",
     "forward.direct": "{name}.forward() skips the hooks of the module: call {name} itself",
     "accumulate.unscaled": (

@@ -27,17 +27,35 @@ class Uses:
 
 def held(analysis: Analysis) -> Iterator[tuple[ast.ClassDef, list[str]]]:
     """The document's LightningModules, with the attributes that their constructors set to a metric, once each."""
-    made = {id(use.call) for use in analysis.names.uses if use.path.startswith(_PACKAGE) and use.call is not None}
-    for owner, _ in subclasses(analysis, lambda path: path.endswith(".LightningModule")) if made else ():
+    made = _made(analysis)
+    for owner, assigned in _assigned(analysis) if made else ():
+        names = [target.attr for target, value in assigned if id(value) in made]
+        yield owner, [name for name in names if names.count(name) == 1]
+
+
+def in_containers(analysis: Analysis) -> Iterator[tuple[ast.ClassDef, ast.Attribute, ast.List | ast.Dict]]:
+    """Plain lists and dicts of metrics alone, in attributes of the document's LightningModules."""
+    made = _made(analysis)
+    for owner, assigned in _assigned(analysis) if made else ():
+        for target, value in assigned:
+            if isinstance(value, ast.List | ast.Dict):
+                parts = value.values if isinstance(value, ast.Dict) else value.elts
+                if parts and all(id(part) in made for part in parts):
+                    yield owner, target, value
+
+
+def _made(analysis: Analysis) -> set[int]:
+    """The identities of the calls that make a metric."""
+    return {id(use.call) for use in analysis.names.uses if use.path.startswith(_PACKAGE) and use.call is not None}
+
+
+def _assigned(analysis: Analysis) -> Iterator[tuple[ast.ClassDef, list[tuple[ast.Attribute, ast.expr]]]]:
+    """The document's LightningModules, with the attributes that their constructors set."""
+    for owner, _ in subclasses(analysis, lambda path: path.endswith(".LightningModule")):
         constructor = next((one for one in of_kind(owner.body, ast.FunctionDef) if one.name == "__init__"), None)
-        if constructor is not None:
-            targets = [
-                (one.targets[0], one.value) for one in nodes_in(constructor, ast.Assign) if len(one.targets) == 1
-            ]
-            names = [
-                target.attr for target, value in targets if isinstance(target, ast.Attribute) and id(value) in made
-            ]
-            yield owner, [name for name in names if names.count(name) == 1]
+        assigned = nodes_in(constructor, ast.Assign) if constructor is not None else ()
+        pairs = [(one.targets[0], one.value) for one in assigned if len(one.targets) == 1]
+        yield owner, [(target, value) for target, value in pairs if isinstance(target, ast.Attribute)]
 
 
 def uses(owner: ast.ClassDef, name: str) -> Uses | None:

@@ -2,7 +2,7 @@
 
 What it finds
     A module whose attribute is a list, tuple or dict of layers with parameters that it made itself and registered
-    nowhere else.
+    nowhere else. Metrics of torchmetrics in a plain list or dict of a LightningModule.
 Why it hurts
     parameters(), to() and state_dict() do not see these layers: they are not trained, not moved and not saved.
 Example
@@ -25,12 +25,15 @@ from torchsleuth.interp.library.hierarchy import descendants, parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence import metrics
 from torchsleuth.rules.evidence.commas import by_comma, without_comma
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
+from torchsleuth.rules.evidence.uses import written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Parameters, Site, Tensor, Value, is_module
 
 CODE = "TS511"
@@ -38,6 +41,7 @@ _OF_PARAMETERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_metrics(analysis)
     used = {event.identity for event in analysis.events("forward") if is_module(event.subject)}
     given = {id(part) for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)}
     params = of_kind((optimizer.given(0, "params") for optimizer in analysis.trace.optimizers), Parameters)
@@ -58,6 +62,19 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if lost and len(lost) == len(held) and (used or item.owner in trained) and not _are_listed(item.owner):
             reported |= {item.site.span, id(item.value)}
             yield _finding(analysis, item, lost)
+
+
+def _of_metrics(analysis: Analysis) -> Iterator[Finding]:
+    """Metrics of torchmetrics, which the trainer neither moves nor finds in a plain container."""
+    source = analysis.source
+    for owner, target, held in metrics.in_containers(analysis):
+        if any(is_method_call(call, "to") for call in nodes_in(owner, ast.Call)):
+            continue
+        kind, new = ("dict", "torch.nn.ModuleDict") if isinstance(held, ast.Dict) else ("list", "torch.nn.ModuleList")
+        name, imports = written(analysis, new)
+        text = message("container.metrics", name=f"`self.{target.attr}`", kind=kind, owner=owner.name)
+        changes = (edits.replace(source, held, f"{name}({source.segment(held)})"), *imports)
+        yield Finding(source.span(held), text, (), (Candidate(message("fix.wrap", text=name), changes),))
 
 
 def _are_listed(owner: Instance) -> bool:
