@@ -232,6 +232,19 @@ class ForeignScheduler(Scheduler):
     kind = None
 
 
+WITH_WARMUP = tuple(
+    f"{module}.get_{kind}_schedule_with_warmup"
+    for module in ("transformers", "transformers.optimization")
+    for kind in ("linear", "cosine", "cosine_with_hard_restarts", "polynomial_decay", "cosine_with_min_lr")
+)
+"""Schedules of transformers that rise for a number of steps and have fallen at the end of all of them."""
+
+
+@models(*WITH_WARMUP)
+class WarmupSchedule(ForeignScheduler):
+    """One of these. Its second argument is the number of steps for which it rises, the third that of all."""
+
+
 @models(
     "torch.GradScaler",
     *(f"torch.{name}.GradScaler" for name in ("amp", "cuda.amp", "cpu.amp", "amp.grad_scaler", "cuda.amp.grad_scaler")),

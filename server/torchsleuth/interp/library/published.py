@@ -86,7 +86,7 @@ def is_configuration(value: Value) -> TypeGuard[LibraryObject]:
     """Whether a value is a configuration of transformers, of which models are built."""
     if not isinstance(value, LibraryObject) or value.path == tokenizers.TOKENIZER:
         return False
-    return value.path.startswith("transformers.")
+    return value.path.startswith("transformers.") and value.path.endswith("Config")
 
 
 def recipe(interp: Interpreter, module: LibraryModule, answers: dict[str, list[Any]] | None = None) -> ModuleSpec:

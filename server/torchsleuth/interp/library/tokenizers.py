@@ -27,7 +27,7 @@ def makes(path: str) -> bool:
 def made(interp: Interpreter, call: Arguments) -> LibraryObject:
     """Its argument: whether its tokens were read from what somebody else has trained."""
     loaded = call.path.endswith(".from_pretrained")
-    return LibraryObject(TOKENIZER, (loaded,), {}, interp.site(call.node, call.frame))
+    return LibraryObject(TOKENIZER, (loaded,), call.kwargs, interp.site(call.node, call.frame))
 
 
 @models(TOKENIZER)

@@ -34,6 +34,24 @@ def are_causal(analysis: Analysis) -> bool:
     return bool(found) and all(map(_CAUSAL.search, found))
 
 
+def makes_model(analysis: Analysis, value: ast.expr) -> bool:
+    """Whether an expression makes or loads a model of transformers: ``BertModel(config).eval()``."""
+    made = {use.call for use in analysis.names.uses if use.call is not None and _is_model(use.path)}
+    current: ast.AST = value
+    while isinstance(current, ast.Call):
+        if current in made:
+            return True
+        current = current.func.value if isinstance(current.func, ast.Attribute) else current.func
+    return False
+
+
+def _is_model(path: str) -> bool:
+    """Whether the name of a class of transformers, or of its way to load one, is that of a model."""
+    owner, _, name = path.rpartition(".")
+    cls = (owner if name in ("from_pretrained", "from_config") else path).rpartition(".")[2]
+    return path.startswith("transformers.") and bool(_MODEL.search(cls) or cls.endswith("Model"))
+
+
 def whole_call(call: LibraryCall) -> ast.Call | None:
     """A call all of whose arguments are written out."""
     node = call.site.call

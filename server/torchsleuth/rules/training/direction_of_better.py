@@ -3,7 +3,7 @@
 What it finds
     `ReduceLROnPlateau(mode="max")` that is stepped with a loss, or one of mode "min", the default, that is stepped with an
     accuracy; checkpoints and early stopping of Lightning that monitor one of them in the wrong direction, and the same of
-    `greater_is_better` for transformers. `if val_loss > best: best = val_loss` by hand, where weights are kept.
+    `greater_is_better` for transformers, which takes the larger value for the better one unless it is a loss. `if val_loss > best: best = val_loss` by hand, where weights are kept.
 Why it hurts
     Every improvement counts as none: the learning rate is lowered, the training stopped, the worst weights are kept.
 Example
@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
@@ -77,13 +78,24 @@ def _of_arguments(analysis: Analysis) -> Iterator[Finding]:
             continue
         given = argument_of(call, None, "metric_for_best_model")
         greater = argument_of(call, None, "greater_is_better")
-        direction = _direction(held(given, made.site.scene)) if given is not None else None
+        name = held(given, made.site.scene) if given is not None else None
+        direction = _direction(name)
+        if given is not None and direction == "min" and greater is None and _is_taken_for_more(made, str(name)):
+            values = {"value": f"`{source.segment(given)}`", "given": True}
+            fix = added_argument(source, call, "greater_is_better=False")
+            yield Finding(source.span(given), message("better.greater", **values), (), (fix,))
         if greater is not None and isinstance(greater, ast.Constant) and isinstance(greater.value, bool):
             if given is not None and direction is not None and greater.value is not (direction == "max"):
                 values = {"value": f"`{source.segment(given)}`", "given": greater.value}
                 fix = replacement(source, greater, str(direction == "max"))
                 at = call.keywords[[one.value for one in call.keywords].index(greater)]
                 yield Finding(source.span(at), message("better.greater", **values), (), (fix,))
+
+
+def _is_taken_for_more(made: LibraryCall, name: str) -> bool:
+    """Whether transformers takes the larger of two values for the better one, which it does but for losses."""
+    spread = made.site.call is None or any(word.arg is None for word in made.site.call.keywords)
+    return not spread and made.kwargs.get("load_best_model_at_end") is True and not name.endswith("loss")
 
 
 _KEEPS = re.compile(r"state_dict|save|deepcopy|checkpoint")
@@ -146,7 +158,8 @@ def _key(node: ast.expr) -> object:
 
 def _direction(name: object) -> str | None:
     """Which value is the best of what is called so, by the last word of it."""
-    last = re.split(r"[^a-z0-9]+", name.lower().replace("_", " "))[-1] if isinstance(name, str) else ""
+    words = re.split(r"[^a-z0-9]+", name.lower().replace("_", " ")) if isinstance(name, str) else [""]
+    last = words[-2] if words[-1] == "rate" and len(words) > 1 else words[-1]
     return "min" if last in _LOWER else "max" if last in _HIGHER else None
 
 

@@ -3,7 +3,7 @@
 What it finds
     CosineAnnealingLR whose T_max is the number of epochs, stepped in the loop over batches; PolynomialLR that is made for
     the number of epochs, and LinearLR that falls to zero in that time; StepLR and ExponentialLR that have multiplied the
-    learning rate away when the loops end, and would not have with one step an epoch; MultiStepLR whose milestones are epochs;
+    learning rate away when the loops end, and would not have with one step an epoch; schedules of transformers that end with the epochs; MultiStepLR whose milestones are epochs;
     and all of these where the number is not known, but written as the one of the loop over epochs. OneCycleLR and CosineAnnealingLR that
     are made for all batches of all epochs, and stepped once an epoch: by Lightning, too, which steps once an epoch unless
     `"interval": "step"` says otherwise. Schedules that are made for the updates of accumulated gradients, and stepped for each
@@ -36,6 +36,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.accelerate import ACCELERATOR, STEPS
+from torchsleuth.interp.library.optim import WITH_WARMUP
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.accelerators import conditions_in_region
@@ -89,6 +90,7 @@ _LENGTHS = {
 """Where schedules take how long they last."""
 _IN_STEPS = {"OneCycleLR": "total_steps", "CosineAnnealingLR": "T_max"}
 """The options by which schedules take the number of their steps."""
+_IN_CALLS = ("T_max", "total_iters", "step_size", "num_training_steps")
 _COUNTED = ("range", "zip", "islice", "product")
 
 
@@ -123,7 +125,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield from filter(None, [sequence])
             continue
         source = scheduler.site.source
-        length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters", "step_size")), None)
+        length = next((word.value for word in call.keywords if word.arg in _IN_CALLS), None)
         fixes = list(once_an_epoch(analysis, event, points, safe=True))
         if length is not None:
             fixes += with_batches(event, points, scheduler, length)
@@ -377,6 +379,9 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     if epochs is None or not is_number(batches) or batches < 2:
         return None
     name, taken = scheduler.type_name, epochs * batches
+    if scheduler.path in WITH_WARMUP:
+        length = scheduler.given(2, "num_training_steps")
+        return message("scheduler.epochs.zero", made=length, taken=taken) if _is_of(length, epochs, batches) else None
     if name == "CosineAnnealingLR":
         length = scheduler.given(1, "T_max")
         all_epochs = epochs + _left_out(points[0])
@@ -392,6 +397,11 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     if left is not None and left < NOTHING and (_left(scheduler, epochs) or 0) >= NOTHING:
         return message("scheduler.epochs.gone", factor=f"{left:.0e}", taken=taken)
     return None
+
+
+def _is_of(length: object, epochs: int, batches: object) -> bool:
+    """Whether a length is the number of epochs, and is not that by chance."""
+    return length == epochs and epochs not in (1, batches)
 
 
 def _in_sequence(event: Event, sequence: LibraryObject, points: list[LoopPoint]) -> Finding | None:
