@@ -593,3 +593,15 @@ def test_the_hidden_states_are_asked_for() -> None:
     fixed = head.replace("(input_ids=ids)", "(input_ids=ids, output_hidden_states=True)")
     line = "last = outputs.hidden_states[-1]\n"
     check(head + line + "#      ^^^^^^^^^^^^^^^^^^^^^^^^^ TS825: is None\n", fixed + line)
+
+
+def test_a_configuration_has_what_the_package_gives_it() -> None:
+    known = shapes(
+        "from transformers import TinyConfig\n"
+        "config = TinyConfig(hidden_size=64)\n"
+        "a = torch.zeros(config.hidden_size, config.vocab_size)\n"
+        "b = torch.zeros(config.to_dict()['hidden_size'], 2)\n"
+        "config.hidden_size = 16\n"
+        "c = torch.zeros(config.hidden_size, 2)\n"
+    )
+    assert known["a"] == (64, 100) and known["b"] == (64, 2) and known["c"] == (16, 2)

@@ -10,7 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from torchsleuth.tensors.dims import Symbol
-from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, Parameter, PartSpec, TensorSpec, Undecided
+from torchsleuth.tensors.spec import (
+    Autocast,
+    Failure,
+    ModuleSpec,
+    ObjectSpec,
+    Outcome,
+    Parameter,
+    PartSpec,
+    TensorSpec,
+    Undecided,
+)
 
 
 class Operators(Protocol):
@@ -38,6 +48,8 @@ class Operators(Protocol):
     def __contains__(self, path: str) -> bool: ...
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any: ...
+
+    def setting(self, recipe: ObjectSpec, name: str) -> Any: ...
 
     def parameters(self, recipe: ModuleSpec, buffers: bool = False) -> tuple[tuple[str, TensorSpec], ...]: ...
 

@@ -352,6 +352,15 @@ class Oracle:
             except Exception as error:
                 raise LookupError(name) from error
 
+    def setting(self, recipe: ObjectSpec, name: str) -> Any:
+        """What a configuration of transformers has under a name: a plain value. Raises LookupError."""
+        with self._quiet(recipe.path):
+            session = Session(self._mode, symbolic=False)
+            try:
+                return published.setting(recipe, name, session.to_fake)
+            except Exception as error:
+                raise LookupError(name) from error
+
     def parameters(self, recipe: ModuleSpec, buffers: bool = False) -> tuple[tuple[str, TensorSpec], ...]:
         """Names and specs of a library module's parameters, in order; with `buffers` of all that its state_dict() has.
         Raises LookupError."""

@@ -20,8 +20,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from torchsleuth.oracle import gate, names
+from torchsleuth.oracle.fake import plain_argument
 from torchsleuth.tensors.operators import is_in_place
-from torchsleuth.tensors.spec import Answers, ModuleSpec, Native, PartSpec
+from torchsleuth.tensors.spec import Answers, DictSpec, ListSpec, ModuleSpec, Native, ObjectSpec, PartSpec
 
 PRETRAINED = ".from_pretrained"
 FROM_CONFIG = ".from_config"
@@ -213,6 +214,30 @@ def attribute(module: torch.nn.Module, path: str) -> Any:
             raise LookupError(path)
         value = getattr(value, name)
     return value
+
+
+def setting(recipe: ObjectSpec, name: str, convert: Any) -> Any:
+    """A plain value that a configuration of this recipe holds, or all of them: ``to_dict``. Raises LookupError."""
+    if name.startswith("_"):
+        raise LookupError(name)
+    with _without_weights():
+        made = plain_argument(recipe, convert)
+        value = made.to_dict() if name == "to_dict" else getattr(made, name)
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """A number, a text, None or a container of them, as a spec. Raises LookupError for everything else."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    match value:
+        case list():
+            return ListSpec(tuple(map(_plain, value)))
+        case tuple():
+            return tuple(map(_plain, value))
+        case dict():
+            return DictSpec(tuple((_plain(key), _plain(item)) for key, item in value.items()))
+    raise LookupError(type(value).__name__)
 
 
 def tree(module: torch.nn.Module) -> tuple[PartSpec, ...]:

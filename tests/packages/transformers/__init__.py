@@ -13,6 +13,9 @@ class TinyConfig:
     def __init__(self, vocab_size: int = 100, hidden_size: int = 32) -> None:
         self.vocab_size, self.hidden_size = vocab_size, hidden_size
 
+    def to_dict(self) -> dict:
+        return dict(vars(self))
+
     @classmethod
     def from_pretrained(cls, name: str, local_files_only: bool = False, **changes: int) -> "TinyConfig":
         assert local_files_only, "nothing is downloaded"

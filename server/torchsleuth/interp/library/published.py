@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,8 @@ from typing import Any, TypeGuard
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, tokenizers
-from torchsleuth.interp.models import models
+from torchsleuth.interp.models import Model, models
+from torchsleuth.interp.models import method as modelled
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import CPU
@@ -28,6 +30,7 @@ from torchsleuth.values import (
     is_plain,
     is_unknown,
 )
+from torchsleuth.values.frames import Frame
 
 PACKAGES = ("torchvision.models.", "timm.", "transformers.")
 FEATURE_INFO = "timm.models.FeatureInfo"
@@ -40,7 +43,7 @@ _CHANGES_VALUES = frozenset({"update_parameters", "gradient_checkpointing_enable
 _MAKES_NO_DIFFERENCE = frozenset({"progress"})
 
 
-@models(*(f"{package}*" for package in PACKAGES))
+@models(*(f"{package}*" for package in PACKAGES if package != "transformers."))
 def build(interp: Interpreter, call: Arguments) -> Value:
     """A model and all its parts as modules; unknown where the package is not installed, or does not say."""
     path = call.path
@@ -80,6 +83,37 @@ def build(interp: Interpreter, call: Arguments) -> Value:
         if inner:
             made.slots["children"] = tuple(inner)
     return parts[""]
+
+
+@models("transformers.*")
+class Configuration(Model):
+    """A configuration of transformers, or another object of its."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        return build(interp, call)
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        owner = self.value
+        if self.name in (*owner.slots, *self.methods) or not is_configuration(owner) or owner.site is None:
+            return super().get(node, frame)
+        if self.name in owner.kwargs:
+            return owner.kwargs[self.name]
+        found = self._setting(self.name)
+        return super().get(node, frame) if is_unknown(found) else found
+
+    @modelled("to_dict")
+    def settings(self, call: Arguments) -> Value:
+        return self._setting("to_dict") if is_configuration(self.value) else self.other(call)
+
+    def _setting(self, name: str) -> Value:
+        """What the installed package says of a configuration that nothing has changed."""
+        interp = self.interp
+        try:
+            recipe = interp.to_spec(self.value)
+            return interp.from_spec(interp.oracle.setting(recipe, name), Tensor)
+        except (LookupError, NotASpec):
+            return UNKNOWN
 
 
 def is_configuration(value: Value) -> TypeGuard[LibraryObject]:
