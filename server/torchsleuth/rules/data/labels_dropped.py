@@ -21,19 +21,24 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.finetuning import model_classes
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax.forms import by_position, every_parameter, literal, loads, nodes_in, returned_by
-from torchsleuth.values import Function, Instance, Value
+from torchsleuth.values import DictValue, Function, Instance, Value, elements_of
 
 CODE = "TS638"
 _LABELS = frozenset({"labels", "label", "label_ids"})
 """Names under which the Trainer looks for labels, or its collate function gives them on."""
+_BY_LABELS = re.compile(r"For(SequenceClassification|TokenClassification|ImageClassification|MultipleChoice)$")
+"""Models of transformers that compute a loss from `labels`, and from nothing else."""
+_INPUTS = re.compile(r"_ids$|mask$|_values$|_features$|_embeds$|^(bbox|langs)$")
 _ELSEWHERE = ("remove_unused_columns", "label_names", "compute_loss")
 
 
@@ -47,19 +52,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             or {"data_collator", "compute_loss_func"} & call.kwargs.keys()
         ):
             continue
-        model, data = (
-            as_kind(call.given(place, name), Instance) for place, name in ((0, "model"), (3, "train_dataset"))
-        )
-        forward, getter = _method(model, "forward"), _method(data, "__getitem__")
-        taken = _parameters(forward) if forward is not None else None
-        if taken is None or getter is None or data is None or "labels" not in taken:
+        data = as_kind(call.given(3, "train_dataset"), Instance)
+        getter, takes = _method(data, "__getitem__"), _taken(analysis, call)
+        if takes is None or getter is None or data is None:
             continue
         samples = [one for one in returned_by(getter.node) if isinstance(one, ast.Dict)]
         names = [literal(key) for one in samples for key in one.keys if key is not None]
         whole = len(samples) == len(list(returned_by(getter.node))) == 1 and all(
             isinstance(name, str) for name in names
         )
-        dropped = [name for name in names if name not in taken]
+        dropped = [name for name in names if not takes(str(name))]
         if not whole or not dropped or set(names) & _LABELS or None in samples[0].keys:
             continue
         here = analysis.source_of(data.cls.path)
@@ -69,22 +71,39 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(here.span(keys[0]), message("labels.dropped", name=dropped[0]), (place,), fixes)
 
 
+def _taken(analysis: Analysis, call: LibraryCall) -> Callable[[str], bool] | None:
+    """Whether the model of a Trainer takes what has a name, where it computes its loss from `labels` alone; None for other models."""
+    model = call.given(0, "model")
+    if isinstance(model, Instance):
+        forward = _method(model, "forward")
+        taken = _parameters(forward) if forward is not None else None
+        return taken.__contains__ if taken is not None and "labels" in taken else None
+    classes = model_classes(analysis)
+    known = bool(classes) and all(map(_BY_LABELS.search, classes))
+    return _is_input if known and not isinstance(model, Function) and "peft" not in analysis.source.text else None
+
+
+def _is_input(name: str) -> bool:
+    """Whether models of transformers have a parameter of this name, by the words that all these have."""
+    return bool(_INPUTS.search(name)) or name in _LABELS
+
+
 def _of_collator(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
     """Keys of the samples, dicts of the data set's own, that the collate function reads and the Trainer has dropped."""
-    model, data = (as_kind(call.given(place, name), Instance) for place, name in ((0, "model"), (3, "train_dataset")))
-    collate, forward = as_kind(call.given(2, "data_collator"), Function), _method(model, "forward")
-    if forward is None or collate is None or data is None or forward.node.args.kwarg is None:
+    model, data = call.given(0, "model"), call.given(3, "train_dataset")
+    collate, forward = as_kind(call.given(2, "data_collator"), Function), _method(as_kind(model, Instance), "forward")
+    takes = _taken(analysis, call) if not isinstance(model, Instance) else None
+    if collate is None or (forward is None or forward.node.args.kwarg is None) and takes is None:
         return
-    taken = {one.arg for one in every_parameter(forward.node.args)} | _LABELS
-    index = analysis.index(data.cls.path)
-    owner = index.same(data.cls.node)
-    given = {literal(key) for one in nodes_in(owner, ast.Dict) for key in one.keys} if owner is not None else set()
+    taken = _LABELS | ({one.arg for one in every_parameter(forward.node.args)} if forward is not None else set())
+    given = _keys_of(analysis, data)
     read = [
         literal(one.slice)
         for one in nodes_in(collate.node, ast.Subscript)
         if isinstance(one.value, ast.Name) and loads(one)
     ]
-    dropped = [key for key in dict.fromkeys(read) if isinstance(key, str) and key in given and key not in taken]
+    known = [key for key in dict.fromkeys(read) if isinstance(key, str) and key in given]
+    dropped = [key for key in known if key not in taken and not (takes is not None and takes(key))]
     if not dropped:
         return
     made = next((one for one in analysis.calls.get("transformers.TrainingArguments", ()) if one.site.call), None)
@@ -94,8 +113,22 @@ def _of_collator(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
         if made and made.site.call
         else ()
     )
-    places = (analysis.source_of(forward.path).span(forward.node.args.kwarg).related(message("columns.forward")),)
+    rest = forward.node.args.kwarg if forward is not None else None
+    places = (
+        (analysis.source_of(forward.path).span(rest).related(message("columns.forward")),)
+        if forward is not None and rest is not None
+        else ()
+    )
     yield Finding(at.span, message("columns.dropped", name=dropped[0]), places, fixes)
+
+
+def _keys_of(analysis: Analysis, data: Value) -> set[object]:
+    """The keys of the samples of a data set: a list of dicts, or an object whose class makes them."""
+    if isinstance(data, Instance):
+        owner = analysis.index(data.cls.path).same(data.cls.node)
+        return {literal(key) for one in nodes_in(owner, ast.Dict) for key in one.keys} if owner is not None else set()
+    first = first_of(elements_of(data) or (), DictValue)
+    return set(first.items or ()) if first is not None else set()
 
 
 def _method(owner: Instance | None, name: str) -> Function | None:
