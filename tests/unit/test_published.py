@@ -605,3 +605,12 @@ def test_a_configuration_has_what_the_package_gives_it() -> None:
         "c = torch.zeros(config.hidden_size, 2)\n"
     )
     assert known["a"] == (64, 100) and known["b"] == (64, 2) and known["c"] == (16, 2)
+
+
+def test_labels_that_a_model_has_no_class_for() -> None:
+    head = HEAD + "from transformers import TinyClassifier, TinyConfig\n\nmodel = TinyClassifier(TinyConfig())\n"
+    labels = "ids, labels = torch.randint(0, 100, (8, 16)), torch.randint(0, {}, (8,))\n"
+    call = "loss = model(input_ids=ids, labels=labels).loss\n"
+    carets = "#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS310: `labels` goes from 0 to 3, but the prediction has 3 classes\n"
+    check(head + labels.format(4) + call + carets)
+    check(head + labels.format(3) + call)

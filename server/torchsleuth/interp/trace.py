@@ -386,6 +386,8 @@ class Trace:
     """Expressions of which some execution gave a value that is not known."""
     left_empty: dict[Span, Record] = field(default_factory=dict)
     """Where an attribute of what a model returned was read that the model leaves at None."""
+    classes: dict[Span, int] = field(default_factory=dict)
+    """By the calls of models that compare labels with their scores themselves: how many classes these have."""
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     emptied: set[int] = field(default_factory=set)

@@ -62,6 +62,18 @@ class TinyModel(nn.Module):
         return Output(last_hidden_state=hidden, cache=object(), pooler_output=hidden[:, 0])
 
 
+class TinyClassifier(TinyModel):
+    """Computes the loss of one label for each text."""
+
+    def __init__(self, config: TinyConfig) -> None:
+        super().__init__(config)
+        self.classifier = nn.Linear(config.hidden_size, 3)
+
+    def forward(self, input_ids: torch.Tensor, labels: "torch.Tensor | None" = None) -> TaggerOutput:
+        logits = self.classifier(self.encoder(self.embeddings(input_ids))[:, 0])
+        return TaggerOutput(None if labels is None else nn.functional.cross_entropy(logits, labels), logits)
+
+
 class TinyTagger(TinyModel):
     """Computes the loss of several labels for each text."""
 

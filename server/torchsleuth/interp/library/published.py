@@ -24,11 +24,13 @@ from torchsleuth.values import (
     Image,
     LibraryModule,
     LibraryObject,
+    Record,
     Tensor,
     Value,
     is_module,
     is_plain,
     is_unknown,
+    shape_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -199,6 +201,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
         value = interp.apply_built(operation, target, forget_dtype)
         if not isinstance(value, PartCall):
             value = same(value)
+            _note_classes(interp, operation, value)
             if interp.tape is not None:
                 interp.tape.operation(interp, operation, target, value)
             return value
@@ -223,6 +226,14 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
         values.setdefault(value.part, []).append(result)
     interp.escape((*call.args, *call.kwargs.values()))
     return UNKNOWN
+
+
+def _note_classes(interp: Interpreter, operation: Operation, value: Value) -> None:
+    """Note the classes of a model's scores that it compares with one label for each of them."""
+    scores = (value.items or {}).get("logits") if isinstance(value, Record) else None
+    sizes, labels = shape_of(scores), shape_of(operation.kwargs.get("labels"))
+    if sizes and labels is not None and len(sizes) == len(labels) + 1 and isinstance(sizes[-1], int):
+        interp.trace.classes[operation.site.span] = sizes[-1]
 
 
 def _as_tensor(interp: Interpreter, value: Value) -> Value:

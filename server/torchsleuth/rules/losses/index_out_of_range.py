@@ -91,7 +91,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
     failed = {(failure.operation.site.span, failure.operation.target) for failure in analysis.trace.failures}
     for operation in analysis.trace.operations:
-        lookup = _lookup(operation) if (operation.site.span, operation.target) not in failed else None
+        lookup = _lookup(operation) or _by_model(analysis, operation)
+        lookup = None if (operation.site.span, operation.target) in failed else lookup
         bounds = held(lookup.index.tensor) if lookup is not None else None
         start = operation.site.span.start
         key = (operation.site.span.path, start.line, start.column)
@@ -167,6 +168,14 @@ def _lookup(operation: Operation) -> Lookup | None:
         if shape and is_number(shape[0]) and index is not None and integers and operation.args[1] is index.tensor:
             return Lookup(index, shape[0], "dimension")
     return None
+
+
+def _by_model(analysis: Analysis, operation: Operation) -> Lookup | None:
+    """The labels of a model that computes the loss itself."""
+    used, size = operand(operation, -1, "labels"), analysis.trace.classes.get(operation.site.span)
+    if used is None or size is None or size < 2 or used.spec.dtype != "int64":
+        return None
+    return Lookup(used, size, "classes", operation.module, DEFAULT_IGNORED)
 
 
 def _rows(operation: Operation) -> int | None:
