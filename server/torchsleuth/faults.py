@@ -396,6 +396,8 @@ _ALL = (
     Fault("TS827", "hook-arguments", "error"),
     Fault("TS828", "trainer-refuses", "error"),
     Fault("TS829", "generation-arguments", "warning"),
+    Fault("TS830", "encoder-as-decoder", "warning"),
+    Fault("TS831", "decoder-start-missing", "error"),
     Fault("TS835", "trackers-not-started", "warning"),
     Fault("TS836", "checkpoints-not-limited", "warning"),
     Fault("TS837", "not-bound-yet", "error"),

@@ -614,3 +614,11 @@ def test_labels_that_a_model_has_no_class_for() -> None:
     carets = "#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS310: `labels` goes from 0 to 3, but the prediction has 3 classes\n"
     check(head + labels.format(4) + call + carets)
     check(head + labels.format(3) + call)
+
+
+def test_an_encoder_predicts_what_it_sees() -> None:
+    head = HEAD + "from transformers import OtherLMHeadModel, TinyConfig, TinyForMaskedLM, TinyLMHeadModel\n\n"
+    model = "model = TinyLMHeadModel({})\n"
+    carets = "#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS830: TinyLMHeadModel sees the token that it is to predict\n"
+    check(head + model.format("TinyConfig()") + carets, head + model.format("TinyConfig(is_decoder=True)"))
+    check(head + "a, b = OtherLMHeadModel(TinyConfig()), TinyForMaskedLM(TinyConfig())\n")

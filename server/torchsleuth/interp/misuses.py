@@ -139,6 +139,9 @@ LACKING: Way[Lacking] = Way("lacking")
 OF_RECORD: Way[tuple[Record, str, tuple[str, ...]]] = Way("of_record")
 """One that the result of a model has not: that, the name, and those that are like it."""
 
+SEES_AHEAD: Way[str] = Way("sees_ahead")
+"""An encoder with a head for the next token: the name of its class; `first`: its configuration."""
+
 UNSET: Way[Unset] = Way("unset")
 """One that nothing gives an object of the user's, likewise."""
 

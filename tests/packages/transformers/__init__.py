@@ -10,8 +10,8 @@ __version__ = "0.0"
 
 
 class TinyConfig:
-    def __init__(self, vocab_size: int = 100, hidden_size: int = 32) -> None:
-        self.vocab_size, self.hidden_size = vocab_size, hidden_size
+    def __init__(self, vocab_size: int = 100, hidden_size: int = 32, is_decoder: bool = False) -> None:
+        self.vocab_size, self.hidden_size, self.is_decoder = vocab_size, hidden_size, is_decoder
 
     def to_dict(self) -> dict:
         return dict(vars(self))
@@ -89,3 +89,15 @@ class TinyTagger(TinyModel):
         logits = self.classifier(self.encoder(hidden)[:, 0])
         loss = None if labels is None else nn.functional.binary_cross_entropy_with_logits(logits, labels)
         return TaggerOutput(loss, logits, (hidden, hidden) if output_hidden_states else None)
+
+
+class TinyForMaskedLM(TinyModel):
+    pass
+
+
+class TinyLMHeadModel(TinyModel):
+    pass
+
+
+class OtherLMHeadModel(TinyModel):
+    """One that is a decoder whatever its configuration says."""

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+from torchsleuth.interp import misuse, misuses
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, tokenizers
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.models import Model, models
 from torchsleuth.interp.models import method as modelled
 from torchsleuth.interp.trace import Operation
@@ -68,6 +70,7 @@ def build(interp: Interpreter, call: Arguments) -> Value:
         interp.report(interp.operation(path, call.args, call.kwargs, call.node, call.frame, None), verdict)
     if verdict is not None:
         return UNKNOWN
+    _looks_ahead(interp, call)
     parts: dict[str, LibraryModule] = {}
     below: dict[str, list[tuple[str, Value]]] = {}
     tree = interp.oracle.tree(recipe)
@@ -85,6 +88,24 @@ def build(interp: Interpreter, call: Arguments) -> Value:
         if inner:
             made.slots["children"] = tuple(inner)
     return parts[""]
+
+
+_NEXT, _MASKED = ("LMHeadModel", "ForCausalLM"), "ForMaskedLM"
+"""Ends of the names of models that predict the next token, and of their sisters which predict masked ones."""
+
+
+def _looks_ahead(interp: Interpreter, call: Arguments) -> None:
+    """Record a model that predicts the next token, and whose configuration leaves it an encoder."""
+    end = next((end for end in _NEXT if call.path.endswith(end)), None)
+    config = call.given(0, "config")
+    if end is None or not is_configuration(config) or config.slots:
+        return
+    if interp.oracle.package_of(call.path.removesuffix(end) + _MASKED) is None:
+        return
+    with contextlib.suppress(LookupError, NotASpec):
+        if interp.oracle.setting(interp.to_spec(config), "is_decoder") is False:
+            name, site = call.path.rpartition(".")[2], interp.site(call.node, call.frame)
+            misuse.report(interp, Misuse(misuses.SEES_AHEAD, site, name, config.site))
 
 
 @models("transformers.*")
