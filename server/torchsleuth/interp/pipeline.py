@@ -33,6 +33,7 @@ class DataFault:
     it refuses), left behind (a plain tensor that a transform does not move with the image; its key follows), channels (Normalize for another number of channels), bytes (Normalize of values
     that a transform, which follows, has left between 0 and 255), normalized (a detector that normalises gets what a transform has normalised), empty (a random order of no samples), lengths and
     arrays (of a TensorDataset), split (lengths that do not add up), missing_getitem, subscript (of a loader),
+    by label (an element of a column that was split at random, looked up by the number of the sample),
     no_batches (samples and batch size in `values`), list (used as a tensor, and made by the default collate), weights (of a sampler: they, their number and that of the
     samples). `at`: where PyTorch raises. `loader`: whose construction or iteration it is. `dataset`: the one
     the samples come from, below any Subset. `getitem`: its method. `sample`: one that is fine otherwise. `values`: the

@@ -152,7 +152,8 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
     if made is not None and iteration.exact and iteration.items:
         numbers = [item for item in iteration.items if type(item) is int]
         if len(numbers) == len(iteration.items):
-            made.slots["spread"] = Bounds(min(numbers), max(numbers))
+            low, high = min(numbers), max(numbers)
+            made.slots["spread"] = Bounds(low, high, whole=len(set(numbers)) == high - low + 1)
     return made
 
 

@@ -16,9 +16,10 @@ from torchsleuth.interp.library import array_dtypes, arrays, configuration, csv_
 from torchsleuth.interp.library.dates import DATES, Dates
 from torchsleuth.interp.library.tables import Columns
 from torchsleuth.interp.models import Model, Result, attribute, method, models
+from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, is_index
+from torchsleuth.tensors.dims import Dim, Size, is_index
 from torchsleuth.tensors.spec import Failure
 from torchsleuth.values import (
     UNKNOWN,
@@ -627,6 +628,13 @@ def _part_of_series(interp: Interpreter, owner: LibraryObject, key: Value, frame
 # -- columns ---------------------------------------------------------------------------------------
 
 
+def by_label(interp: Interpreter, owner: LibraryObject, node: ast.AST, frame: Frame) -> None:
+    """Note an element of a column that was split at random, which a data set looks up by the number of the sample."""
+    function = frame.function
+    if function is not None and function.name == "__getitem__" and not interp.guarded:
+        interp.trace.data.append(DataFault("by label", interp.site(node, frame), values=(owner, owner.slots["split"])))
+
+
 @models(tables.SERIES)
 class Series(Model):
     """A column of a table, or a row."""
@@ -704,6 +712,8 @@ class Series(Model):
         labels = self.value.slots.get("labels")
         if (found := tables.cell(self.value, key)) is not None:
             return found
+        if "split" in self.value.slots and isinstance(key, Dim | int):
+            by_label(self.interp, self.value, node, frame)
         if labels is not None:
             names = tables.names_in(key) if isinstance(key, ListValue) else None
             if names is None and isinstance(key, SliceValue) and isinstance(labels, tuple):
@@ -823,6 +833,15 @@ class Series(Model):
         return self.interp.fresh_size("?", positive=False) if whole else Scalar("float") if kind == "float" else UNKNOWN
 
 
+_SMALL = 127
+"""The most rows whose categories surely have numbers of 8 bits."""
+
+
+def _code_dtype(rows: Size) -> str | None:
+    """The dtype of the numbers of categories, of which there are no more than rows: the smallest that holds them."""
+    return "int8" if isinstance(rows, int) and rows <= _SMALL else None
+
+
 @models("pandas.Series.cat")
 class Categories(Result):
     """``series.cat``: the categories of a column, and the number of each element among them."""
@@ -831,7 +850,11 @@ class Categories(Result):
     def codes(self, node: ast.AST, frame: Frame) -> Value:
         owner = Series(self.interp, self.value.args[0])
         categories = as_kind(owner.data.slots.get("categories"), Numbered)
-        return tables.series(tables.numbered(self.interp, categories, owner.rows, None))
+        return tables.series(tables.numbered(self.interp, categories, owner.rows, _code_dtype(owner.rows)))
+
+    @attribute
+    def categories(self, node: ast.AST, frame: Frame) -> Value:
+        return tables.series(arrays.make((self.interp.fresh_size("categories"),), None))
 
 
 @models("pandas.Categorical")
@@ -841,6 +864,8 @@ class Categorical(Model):
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
         given = call.given(0, "values")
+        if isinstance(given, Array | ListValue) and call.exact:
+            given = tables.series(_column(interp, given, None, call.frame))
         if not is_object(given, tables.SERIES) or not call.exact:
             return UNKNOWN
         made = cls.object(interp, call)
@@ -856,7 +881,12 @@ class Categorical(Model):
     def codes(self, node: ast.AST, frame: Frame) -> Value:
         categories = as_kind(self.value.slots.get("categories"), Numbered)
         rows = self.value.slots["rows"]
-        return tables.numbered(self.interp, categories, rows, None) if is_int(rows) else UNKNOWN
+        return tables.numbered(self.interp, categories, rows, _code_dtype(rows)) if is_int(rows) else UNKNOWN
+
+    def as_array(self, frame: Frame) -> Array | None:
+        made = arrays.make((self.value.slots["rows"],), "object")
+        made.slots["categories"] = self.value.slots["categories"]
+        return made
 
 
 @models(tables.INDEX)

@@ -170,7 +170,10 @@ def _part(interp: Interpreter, value: Value, rows: Size, call: Arguments) -> Val
     if is_object(value, tables.FRAME):
         return tables.with_rows(interp, value, rows, kept=True)
     if is_object(value, tables.SERIES):
-        return tables.series(tables.resized_array(tables.data_of(interp, value), rows, kept=True))
+        made = tables.series(tables.resized_array(tables.data_of(interp, value), rows, kept=True))
+        if call.kwargs.get("shuffle", True) is True:
+            made.slots["split"] = interp.site(call.node, call.frame)
+        return made
     match value:
         case Array():
             return tables.resized_array(value, rows, kept=True)

@@ -2,7 +2,7 @@
 
 What it finds
     `fit_transform()` or `fit()` of a scaler, first with the training part of a split and then with its other part, or with what
-    is named like one; also in a function that is called for either part.
+    is named like one; also in a function that is called for either part. `fit_transform()` of all data in front of `train_test_split()`.
 Why it hurts
     The test set is scaled by its own mean and deviation: the model sees other numbers for the same value than in training, and
     the measured error says nothing of a sample that comes alone. Nothing is raised.
@@ -35,6 +35,7 @@ from torchsleuth.syntax.forms import (
     assigned_pairs,
     by_position,
     called,
+    given_to,
     is_binary,
     is_literal,
     is_method_call,
@@ -57,6 +58,7 @@ _FITS = ("fit_transform", "fit")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _by_hand(analysis)
+    yield from _before_split(analysis)
     yield from _by_helper(analysis)
     if not any(name in analysis.source.text for name in (".fit_transform(", ".fit(")):
         return
@@ -69,6 +71,35 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if first is not None and second is not None and _of_one(scope, first, second):
                 yield _finding(analysis, first, second)
         yield from _by_names(analysis, scope, {part for pair in others.items() for part in pair})
+
+
+_SCALERS = frozenset(
+    "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler QuantileTransformer PowerTransformer".split()
+)
+
+
+def _before_split(analysis: Analysis) -> Iterator[Finding]:
+    """``X = scaler.fit_transform(X)``, and then ``train_test_split(X, y)``."""
+    source = analysis.source
+    for scope in analysis.scopes if "train_test_split(" in source.text and ".fit_transform(" in source.text else ():
+        assigned = [one for one in scope.body if isinstance(one, ast.Assign)]
+        made = {ast.unparse(target): value for one in assigned for target, value in assigned_pairs(one)}
+        for statement in assigned:
+            fit = statement.value
+            name = plain_name(statement.targets[0])
+            if not is_method_call(fit, "fit_transform") or name is None or len(fit.args) != 1:
+                continue
+            scaler = made.get(ast.unparse(fit.func.value), fit.func.value)
+            split = next((one for one in assigned if one.lineno > statement.lineno and _splits(one, name)), None)
+            if called(scaler) in _SCALERS and split is not None:
+                words = {"scaler": source.segment(fit.func.value), "data": source.segment(fit.args[0])}
+                place = source.span(split.value).related(message("fitted.split"))
+                yield Finding(source.span(fit), message("fitted.whole", **words), (place,))
+
+
+def _splits(statement: ast.Assign, name: str) -> bool:
+    value = statement.value
+    return called(value) == "train_test_split" and name in [plain_name(one) for one in given_to(value)]
 
 
 def _by_names(analysis: Analysis, scope: ast.Module | ast.FunctionDef, split: set[str]) -> Iterator[Finding]:

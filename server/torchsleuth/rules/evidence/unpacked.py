@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_display, is_method_call, is_reference, nodes_in, targets_of
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    is_display,
+    is_method_call,
+    is_reference,
+    loads,
+    nodes_in,
+    targets_of,
+)
 
 _VIEWS = ("view", "reshape")
 
@@ -43,6 +52,36 @@ def cut_in_other_order(function: ast.FunctionDef) -> Iterator[Cut]:
         if sizes and sorted(order) == sorted(sizes) and order != sizes and sizes not in orders:
             if not _are_changed(function, before[-1], view, {ast.unparse(tensor), *sizes}):
                 yield Cut(view, tensor, sizes, order)
+
+
+_MAKES = frozenset("zeros ones empty full rand randn randint normal standard_normal uniform random integers".split())
+
+
+def made_in_other_order(scope: ast.Module | ast.FunctionDef) -> Iterator[Cut]:
+    """The views of an array to the sizes that it was made with, in another order: ``x = np.zeros((n, t, c))``, ``x.reshape(n, c, t)``."""
+    inner = {id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in ast.walk(one)}
+    statements = [one for one in nodes_in(scope, ast.Assign) if id(one) not in inner]
+    stored = [part.id for part in nodes_in(scope, ast.Name) if not loads(part)]
+    made = {one.targets[0].id: _sizes_given(one.value) for one in statements if isinstance(one.targets[0], ast.Name)}
+    views = [one for one in nodes_in(scope, ast.Call) if is_method_call(one, *_VIEWS) and id(one) not in inner]
+    orders = [_order(view) for view in views]
+    for view, order in zip(views, orders):
+        tensor = view.func.value if isinstance(view.func, ast.Attribute) else view
+        sizes = made.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
+        once = isinstance(tensor, ast.Name) and all(stored.count(name) == 1 for name in (tensor.id, *sizes))
+        if once and len(sizes) > 2 and sorted(order) == sorted(sizes) and order != sizes and sizes not in orders:
+            yield Cut(view, tensor, sizes, order)
+
+
+def _sizes_given(made: ast.expr) -> list[str]:
+    """The names of the sizes that an array is made with; none where they are not all different names."""
+    if not isinstance(made, ast.Call) or called(made) not in _MAKES:
+        return []
+    sizes = argument_of(made, None, "size", "shape")
+    sizes = made.args[0] if sizes is None and made.args and is_display(made.args[0]) else sizes
+    parts = sizes.elts if is_display(sizes) else list(made.args) if sizes is None else []
+    names = [part.id for part in of_kind(parts, ast.Name)]
+    return names if len(set(names)) == len(parts) else []
 
 
 def _order(view: ast.Call) -> list[str]:

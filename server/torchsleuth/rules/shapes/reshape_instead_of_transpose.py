@@ -2,7 +2,7 @@
 
 What it finds
     view and reshape to sizes taken from a shape (`b, t, c = x.shape`, `x.size(1)`) in another order than the tensor has
-    them: `x.view(t, b, c)`, `x.reshape(b, h, w, c)` of (b, c, h, w), `x.view(b, heads, t, d)` of (b, t, heads * d), or
+    them, or that an array was made with: `x.view(t, b, c)`, `x.reshape(b, h, w, c)` of (b, c, h, w), `x.view(b, heads, t, d)` of (b, t, heads * d), or
     back without a transpose; `x.view(t, b, c)` of what `view(b * t, c)` has merged; images whose channels go from the last
     dimension to the first, or back: `image.view(3, 32, 32)` of (32, 32, 3).
 Why it hurts
@@ -95,8 +95,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _by_names(analysis: Analysis, told: set[tuple[int, int]]) -> Iterator[Finding]:
     """``h, w, c = frame.shape``, and ``frame.reshape(c, h, w)``, of something that is not known otherwise."""
     source, index = analysis.source, analysis.index(analysis.source.path)
-    for function in index.of_type(ast.FunctionDef):
-        for cut in unpacked.cut_in_other_order(function):
+    for scope in analysis.scopes:
+        cuts = list(unpacked.cut_in_other_order(scope)) if isinstance(scope, ast.FunctionDef) else []
+        for cut in (*cuts, *unpacked.made_in_other_order(scope)):
             start = source.start_of(cut.view)
             if (start.line, start.column) in told:
                 continue
