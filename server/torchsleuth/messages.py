@@ -2509,6 +2509,7 @@ ENGLISH: dict[str, str] = {
     "label.split": "it is split here",
     "missing.kept": "{method}() leaves NaN in {column}, which reach the loss: it is NaN from the first step, drop these rows",
     "missing.tensor": "the tensor is made of them here",
+    "fraction.mask": "ToTensor has divided the mask by 255: `{call}` is 0 everywhere, make the tensor with from_numpy()",
     "data.arrays": "TensorDataset takes tensors, and is given {kinds}",
     "fix.cut": "Cut all of them to the length of {text}",
     "fix.tensors": "Convert to tensors",

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short
+from torchsleuth.rules.evidence.pixels import classes_of_pixels
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
@@ -55,6 +56,8 @@ _MIXING = frozenset("bilinear bicubic linear trilinear area".split())
 _INTEGERS = frozenset("int64 long uint8 int32 int".split())
 _INDICES = frozenset("int64 long".split())
 """Integers that no image is read as: those that are looked up, or that a loss takes as classes."""
+_TWO = 2
+"""Classes between which there is no other one."""
 _FUNCTIONAL = ("torchvision.transforms.functional", "torchvision.transforms.v2.functional")
 _LAYERS = (
     "torchvision.transforms.Resize",
@@ -84,7 +87,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for one in resized:
             name = _mask_in(one)
             if name in classes:
-                exact = use.path == _INTERPOLATE
+                exact = use.path == _INTERPOLATE or classes_of_pixels(analysis) > _TWO
                 text = message("labels.interpolated", mask=f"`{name}`")
                 place = source.span(classes[name]).related(message("labels.interpolated.read"))
                 fixes = tuple(_nearest(analysis, one, call, use.path))

@@ -2,7 +2,8 @@
 
 What it finds
     `.long()`, `.int()`, `.to(torch.int64)` and the like, `int()`, `floor()` and `trunc()`, directly of what `torch.rand()`, `rand_like()`,
-    `sigmoid()` or `softmax()`, or the uniform generators of NumPy and Python, give; also under a name that is bound once.
+    `sigmoid()` or `softmax()`, or the uniform generators of NumPy and Python, give; also under a name that is bound once. `.long()` of a mask of
+    several classes that ToTensor has made a tensor of, and divided by 255.
 Why it hurts
     What is not whole is cut off, not rounded: every number that is drawn becomes 0, and a probability does, however large. What is drawn
     that way is always the first one, and predictions are all of class 0. Nothing is raised.
@@ -23,7 +24,10 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.pixels import classes_of_pixels
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import (
     assigned_pairs,
     called,
@@ -34,6 +38,8 @@ from torchsleuth.syntax.forms import (
     loads,
     nodes_in,
 )
+from torchsleuth.tensors.spec import DType
+from torchsleuth.values import SHARES, Tensor
 
 CODE = "TS366"
 _DRAWN = frozenset(
@@ -46,6 +52,8 @@ _DRAWN = frozenset(
         "random.random",
     }
 )
+_TWO = 2
+"""Classes whose numbers may be stored as 0 and 255, which ToTensor makes 0 and 1."""
 _PROBABILITIES = ("sigmoid", "softmax")
 _WHOLE = ("long", "int", "short", "floor", "trunc")
 _CONVERTED = ("to", "type", "astype")
@@ -53,6 +61,7 @@ _TYPES = frozenset("torch.long torch.int torch.int64 torch.int32 torch.int16 int
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_masks(analysis)
     source = analysis.source
     drawn = {id(use.call) for use in analysis.names.uses if use.path in _DRAWN and use.call is not None}
     seen: set[int] = set()
@@ -70,6 +79,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             elif called(value) in _PROBABILITIES:
                 text = message("fraction.probability", call=source.segment(node)[:60])
                 yield Finding(source.span(node), text, (), tuple(_rounded(analysis, node, given)))
+
+
+def _of_masks(analysis: Analysis) -> Iterator[Finding]:
+    """``to_tensor(mask).long()``, of a mask of more than two classes, which ToTensor has divided by 255."""
+    seen: set[Span] = set()
+    for call in analysis.trace.calls:
+        mask = as_kind(call.receiver, Tensor)
+        asked = call.name in ("long", "int") or call.args[:1] in ((DType("int64"),), (DType("int32"),))
+        if mask is None or SHARES not in mask.tags or not asked or call.site.span in seen:
+            continue
+        if call.name in ("long", "int", "to", "type") and classes_of_pixels(analysis) > _TWO:
+            seen.add(call.site.span)
+            source = call.site.source
+            yield Finding(call.site.span, message("fraction.mask", call=source.on_one_line(call.site.node)[:60]))
 
 
 def _made_whole(node: ast.Call) -> ast.expr | None:
