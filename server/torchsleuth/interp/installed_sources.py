@@ -90,7 +90,7 @@ def _defined(file: Path, names: list[str], root: Path, steps: int) -> tuple[_Def
 def _bound(
     statement: ast.stmt, file: Path, names: list[str], root: Path, steps: int
 ) -> tuple[_Definition, Path] | None | Any:
-    """What a statement of a module binds a name to, MISSING where it does not, None where that is no plain definition."""
+    """The definition that a statement of a module binds a name to, MISSING where it does not, None where that is no plain definition."""
     name = names[0]
     if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name:
         return (statement, file) if len(names) == 1 else None

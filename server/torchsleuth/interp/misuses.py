@@ -45,7 +45,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Rejection:
-    """What a framework raises an error about: a reason of the catalogue of messages, the object whose argument or method `part` is to
+    """The cause of an error that a framework raises: a reason of the catalogue of messages, the object whose argument or method `part` is to
     blame (None: an argument of the call itself), and what is told of it."""
 
     reason: str

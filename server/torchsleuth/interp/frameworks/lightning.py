@@ -196,15 +196,7 @@ class Trainer:
         _notice(lacks, "no_validation", None, "val_dataloaders", model)
         _notice(_REACHED.get(ckpt_path, -1) == self.max_epochs, "no_epoch_left", None, "ckpt_path", self.max_epochs)
         self._check(model)
-        made = self._hook(model, "configure_optimizers") if _defines(model, "configure_optimizers") else None
-        optimizers, schedulers = _taken_apart(made)
-        model._made_optimizers = optimizers
-        _refuse(model.automatic_optimization and len(optimizers) > 1, "optimizers", model, "configure_optimizers", len(optimizers))
-        for scheduler, _, monitor in schedulers:
-            plateau = isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
-            _refuse(
-                model.automatic_optimization and plateau and monitor is None, "plateau", model, "configure_optimizers"
-            )
+        optimizers, schedulers = self._configured(model)
         # The only one of each is not reached through a loop of its own.
         optimizer = optimizers[0] if len(optimizers) == 1 else _All(optimizers)
         scheduler, interval = _All([one for one, _, _ in schedulers]), "epoch"
@@ -247,6 +239,18 @@ class Trainer:
         self._hook(model, "on_train_end")
         self._hook(model, "on_fit_end")
 
+    def _configured(self, model):
+        """The optimizers and the schedulers that the model gives, as Lightning accepts them."""
+        made = self._hook(model, "configure_optimizers") if _defines(model, "configure_optimizers") else None
+        optimizers, schedulers = _taken_apart(made)
+        model._made_optimizers = optimizers
+        alone, name = model.automatic_optimization, "configure_optimizers"
+        _refuse(alone and len(optimizers) > 1, "optimizers", model, name, len(optimizers))
+        for scheduler, _, monitor in schedulers:
+            plateau = isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
+            _refuse(alone and plateau and monitor is None, "plateau", model, name)
+        return optimizers, schedulers
+
     def validate(self, model=None, dataloaders=None, ckpt_path=None, verbose=True, datamodule=None, **kwargs):
         return self._tried(model, dataloaders, ckpt_path, datamodule, "validate", "validation_step", "on_validation_epoch_end")
 
@@ -273,7 +277,7 @@ class Trainer:
         _refuse(ckpt_path == "best" and self._enable_checkpointing is False, "no_best", None, "ckpt_path")
 
     def _check(self, model):
-        """What Lightning looks at before it begins."""
+        """Refuse what Lightning refuses before it begins."""
         for name in ("training_step", "configure_optimizers"):
             _refuse(not _defines(model, name), "no_method", model, "", name, "fit")
         by_hand, clip, every = not model.automatic_optimization, self.gradient_clip_val, self.accumulate_grad_batches

@@ -45,25 +45,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _fixes(analysis: Analysis, misuse: Misuse[Rejection]) -> Iterator[Candidate]:
     reason, keyword, found = misuse.value.reason, trainers.written(misuse), trainers.method_of(misuse)
-    if reason in ("manual_clip", "manual_accumulate") and keyword is not None:
+    if reason in _LEFT_OUT and keyword is not None:
         source, call, given = keyword
         edit = edits.remove_keyword(source, call, given)
         yield Candidate(message("fix.remove_argument", argument=source.segment(given)), (edit,), safe=False)
-    elif reason == "of_class" and misuse.site.call is not None:
-        yield from _of_class(analysis, misuse.site, misuse.site.call)
-    elif reason == "log_vector" and misuse.site.call is not None:
-        value = argument_of(misuse.site.call, 1, "value")
-        if value is not None:
-            yield appended(misuse.site.source, value, ".mean()", safe=False)
-    elif found is not None:
-        path, method = found
-        source = analysis.source_of(path)
-        if reason == "several_loaders":
-            yield from _with_index(source, method)
-        elif reason == "closure":
-            yield from _with_closure(source, method)
-        elif reason == "plateau":
-            yield from _watching(analysis, source, method)
+    elif reason in _AT_CALL and misuse.site.call is not None:
+        yield from _AT_CALL[reason](analysis, misuse.site, misuse.site.call)
+    elif reason in _IN_METHOD and found is not None:
+        yield from _IN_METHOD[reason](analysis, analysis.source_of(found[0]), found[1])
+
+
+def _mean(analysis: Analysis, site: Site, call: ast.Call) -> Iterator[Candidate]:
+    value = argument_of(call, 1, "value")
+    if value is not None:
+        yield appended(site.source, value, ".mean()", safe=False)
 
 
 def _of_class(analysis: Analysis, site: Site, call: ast.Call) -> Iterator[Candidate]:
@@ -78,7 +73,7 @@ def _of_class(analysis: Analysis, site: Site, call: ast.Call) -> Iterator[Candid
     yield replacement(site.source, call.func.value, new)
 
 
-def _with_index(source: SourceText, method: ast.FunctionDef) -> Iterator[Candidate]:
+def _with_index(analysis: Analysis, source: SourceText, method: ast.FunctionDef) -> Iterator[Candidate]:
     own = method.args
     if own.args and not own.kwonlyargs and own.kwarg is None:
         last = own.defaults[-1] if own.defaults else own.args[-1]
@@ -86,7 +81,7 @@ def _with_index(source: SourceText, method: ast.FunctionDef) -> Iterator[Candida
         yield Candidate(message("fix.insert", text="dataloader_idx=0"), (edit,))
 
 
-def _with_closure(source: SourceText, method: ast.FunctionDef) -> Iterator[Candidate]:
+def _with_closure(analysis: Analysis, source: SourceText, method: ast.FunctionDef) -> Iterator[Candidate]:
     own = method.args.args
     steps = [one for one in nodes_in(method, ast.Call) if called(one) == "step" and not (one.args or one.keywords)]
     if len(steps) == 1 and len(own) > 4:
@@ -117,5 +112,11 @@ def _watching(analysis: Analysis, source: SourceText, method: ast.FunctionDef) -
                 edit = edits.insert_after_node(source, value, f', "monitor": "{names[0]}"')
             yield Candidate(message("fix.insert", text=f'"monitor": "{names[0]}"'), (edit,))
 
+
+_LEFT_OUT = ("manual_clip", "manual_accumulate")
+"""Reasons that are an argument which can be left out."""
+_AT_CALL = {"of_class": _of_class, "log_vector": _mean}
+_IN_METHOD = {"several_loaders": _with_index, "closure": _with_closure, "plateau": _watching}
+"""The repairs by their reasons: at the user's call, and in the method that is to blame."""
 
 RULE = Rule(FAULTS[CODE], find)

@@ -59,7 +59,7 @@ def _assigned(analysis: Analysis) -> Iterator[tuple[ast.ClassDef, list[tuple[ast
 
 
 def uses(owner: ast.ClassDef, name: str) -> Uses | None:
-    """What the class does with a metric of its own; None where it does anything else with it."""
+    """All that the class does with a metric of its own; None where it does anything else with it."""
     found, count = Uses(), 0
     for method in of_kind(owner.body, ast.FunctionDef):
         for call in nodes_in(method, ast.Call):

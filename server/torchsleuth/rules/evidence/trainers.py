@@ -24,7 +24,7 @@ _OF_RESULT = ("optimizers", "plateau", "divided_twice")
 
 
 def finding(analysis: Analysis, misuse: Misuse[Rejection], fixes: Iterable[Candidate] = ()) -> Finding:
-    """What is said of it, at the place to blame."""
+    """The finding, at the place to blame."""
     rejection = misuse.value
     subject = as_kind(rejection.subject, Instance)
     told = [shape_text(one.spec) if isinstance(one, Tensor) else str(one) for one in rejection.told]
