@@ -120,6 +120,8 @@ b = Batch(torch.zeros(4, 3), torch.zeros(4)).doubled()
     assert shape(f"{text}y = b[0]\n") == (4, 3)
     assert shape(f"{text}y = b._replace(images=torch.zeros(7)).images\n") == (7,)
     assert shape(f"{text}s = Step(torch.zeros(2), action=torch.zeros(3))\ny = s.action\n") == (3,)
+    either = f"{text}Other = namedtuple('Other', 'state, action')\ns = (Step if torch.rand(1) > 0.5 else Other)(torch.zeros(2), 1)\n"
+    assert shape(f"{either}y = s.state\n") == (2,)
     assert shape(
         f"{text}steps = [Step(torch.zeros(1, 2), 0)] * 5\nc = Step(*zip(*steps))\ny = torch.cat(c.state)\n"
     ) == (5, 2)

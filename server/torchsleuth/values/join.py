@@ -300,6 +300,8 @@ class Joins(ABC):
         items = tuple(self.join_values(a, b) for a, b in zip(left, right))
         if isinstance(left, NamedResult) and left.alike(right):
             return NamedResult(left.fields, items, left.of)
+        if isinstance(left, NamedResult) and isinstance(right, NamedResult) and left.fields == right.fields:
+            return NamedResult(left.fields, items)  # of two classes with the same names
         return Sizes(items) if isinstance(left, Sizes) and isinstance(right, Sizes) else items
 
     def _choice(self, left: Value, right: Value) -> Value:
