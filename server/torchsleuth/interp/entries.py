@@ -54,7 +54,7 @@ from torchsleuth.values.frames import Frame
 from torchsleuth.values.names import Names
 
 _PASSING = (bool, int, float, str, tuple, ListValue, DictValue, Tensor, Scalar)
-"""What an attribute holds for a while. Modules and optimizers are replaced by their like."""
+"""Values that an attribute holds for a while. Modules and optimizers are replaced by their like."""
 MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
 TIMES = (2, 3)

@@ -138,7 +138,7 @@ class Model:
     closed: ClassVar[bool] = False
     """Whether the objects have nothing but what the installed package gives them: another name is misspelt."""
     kind: ClassVar[str | None] = None
-    """What the objects are in a word, where Python refuses to loop over them, to call them, or to take a part of them."""
+    """A word for what the objects are, where Python refuses to loop over them, to call them, or to take a part of them."""
 
     def __init_subclass__(cls) -> None:
         cls.methods, cls.attributes = dict(cls.methods), dict(cls.attributes)

@@ -353,7 +353,7 @@ class Oracle:
                 raise LookupError(name) from error
 
     def setting(self, recipe: ObjectSpec, name: str) -> Any:
-        """What a configuration of transformers has under a name: a plain value. Raises LookupError."""
+        """The plain value that a configuration of transformers has under a name. Raises LookupError."""
         with self._quiet(recipe.path):
             session = Session(self._mode, symbolic=False)
             try:

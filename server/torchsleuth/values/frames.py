@@ -51,7 +51,7 @@ class Frame:
     certain: int = 0
     """Conditions that were not decided when it began."""
     given: Mapping[str, Value] = field(default_factory=dict)
-    """What the parameters were bound to at the call."""
+    """The values that the parameters were bound to at the call."""
 
     @property
     def outermost(self) -> Frame:

@@ -27,7 +27,7 @@ PACKAGE = "torchvision.models.detection."
 _BEGIN = ("FasterRCNN", "MaskRCNN", "KeypointRCNN", "RetinaNet", "FCOS", "SSD")
 """How the names of the classes begin; those of the functions begin so, too, in small letters."""
 _FOUND = {"boxes": ((4,), "float32"), "labels": ((), "int64"), "scores": ((), "float32")}
-"""What a detector finds in an image: the sizes of each behind the number of objects, and its dtype."""
+"""The findings of a detector in an image: the sizes of each behind the number of objects, and its dtype."""
 _STATISTICS = frozenset({"image_mean", "image_std"})
 
 

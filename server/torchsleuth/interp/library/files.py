@@ -87,7 +87,7 @@ def made_folder(interp: Interpreter, path: Value, call: Arguments, weights: str 
 
 
 def _finds_none(interp: Interpreter, key: object, call: Arguments) -> None:
-    """What is read is a folder, or a file of weights that has another name in the folder that was written."""
+    """A path that is read is a folder, or a file of weights that has another name in the folder that was written."""
     slots = interp.files.slots
     if not isinstance(key, str):
         return

@@ -38,7 +38,7 @@ from torchsleuth.values.frames import Frame
 
 PACKAGES = ("torchvision.models.", "timm.", "transformers.")
 FEATURE_INFO = "timm.models.FeatureInfo"
-"""What timm's models tell of the maps of features that they give."""
+"""The facts that timm's models tell of the maps of features that they give."""
 MAX_CALLS = 64
 """Calls of replaced parts in one call of a model."""
 _FORWARDS = ("forward_", "get_image_features", "get_text_features")
@@ -130,7 +130,7 @@ class Configuration(Model):
         return self._setting("to_dict") if is_configuration(self.value) else self.other(call)
 
     def _setting(self, name: str) -> Value:
-        """What the installed package says of a configuration that nothing has changed."""
+        """The value that the installed package has in a configuration that nothing has changed."""
         interp = self.interp
         try:
             recipe = interp.to_spec(self.value)

@@ -90,7 +90,7 @@ class Mixup(Model):
 
 @models(published.FEATURE_INFO)
 class FeatureInfo(Result):
-    """What a model tells of its maps of features: asking changes nothing."""
+    """The facts that a model tells of its maps of features: asking changes nothing."""
 
     def other(self, call: Arguments) -> Value:
         return UNKNOWN

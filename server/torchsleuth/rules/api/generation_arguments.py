@@ -31,7 +31,7 @@ from torchsleuth.values import Value
 
 CODE = "TS829"
 _SHAPING = ("temperature", "top_p", "top_k", "typical_p", "min_p", "epsilon_cutoff", "eta_cutoff")
-"""What changes the probabilities that tokens are drawn with."""
+"""Arguments that change the probabilities that tokens are drawn with."""
 _NEUTRAL = {"temperature": (1, 1.0), "top_p": (1, 1.0)}
 _ELSEWHERE = re.compile(
     r"generation_config|GenerationConfig|penalty_alpha|assistant_model|do_sample\s*=\s*(?!False)|dola_layers"

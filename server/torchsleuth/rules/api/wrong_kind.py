@@ -421,7 +421,7 @@ _OPTIONS = ("hidden_states", "attentions")
 
 
 def _of_field(analysis: Analysis, misuse: Misuse[object], held: ast.expr, record: Record) -> Finding:
-    """What a model gives only when it is asked for it, by an option of its call or by labels."""
+    """A field that a model gives only when it is asked for it, by an option of its call or by labels."""
     source = misuse.site.source
     name = held.attr if isinstance(held, ast.Attribute) else ""
     option = next((f"output_{one}" for one in _OPTIONS if name.endswith(one)), "")

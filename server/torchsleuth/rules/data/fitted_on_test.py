@@ -2,7 +2,8 @@
 
 What it finds
     `fit_transform()` or `fit()` of a scaler, first with the training part of a split and then with its other part, or with what
-    is named like one; also in a function that is called for either part. `fit_transform()` of all data in front of `train_test_split()`.
+    is named like one; also in a function that is called for either part. A hint: `fit_transform()` of all data in front of
+    `train_test_split()`.
 Why it hurts
     The test set is scaled by its own mean and deviation: the model sees other numbers for the same value than in training, and
     the measured error says nothing of a sample that comes alone. Nothing is raised.
@@ -94,7 +95,7 @@ def _before_split(analysis: Analysis) -> Iterator[Finding]:
             if called(scaler) in _SCALERS and split is not None:
                 words = {"scaler": source.segment(fit.func.value), "data": source.segment(fit.args[0])}
                 place = source.span(split.value).related(message("fitted.split"))
-                yield Finding(source.span(fit), message("fitted.whole", **words), (place,))
+                yield Finding(source.span(fit), message("fitted.whole", **words), (place,), severity="hint")
 
 
 def _splits(statement: ast.Assign, name: str) -> bool:

@@ -147,7 +147,7 @@ def _has_padding(analysis: Analysis, mask: ast.expr, scope: ast.AST) -> bool:
 
 
 def _returned(analysis: Analysis, scope: ast.AST, name: str | None) -> Iterator[ast.expr]:
-    """What a function of the document returns at the place of a name: ``ids, mask = pad(rows)``."""
+    """The expression that a function of the document returns at the place of a name: ``ids, mask = pad(rows)``."""
     functions = {one.name: one for one in analysis.index(analysis.source.path).of_type(ast.FunctionDef)}
     for one in nodes_in(scope, ast.Assign):
         target, function = as_kind(one.targets[0], ast.Tuple), functions.get(str(called(one.value)))

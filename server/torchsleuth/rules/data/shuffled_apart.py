@@ -48,7 +48,7 @@ _ORDERS = frozenset({"torch.randperm", "numpy.random.permutation"})
 _OF_GENERATOR = "permutation"
 """The method of NumPy's generators."""
 _SAMPLED = "sample"
-"""What puts the rows of a table in another order: ``table.sample(frac=1)``."""
+"""Calls that put the rows of a table in another order: ``table.sample(frac=1)``."""
 _REPEATS = ("seed", "state")
 """Parts of the names of functions after which random numbers are drawn again as they were."""
 

@@ -37,7 +37,7 @@ class Scope:
         self.statements = [one for one in nodes_in(node, ast.Assign, ast.AugAssign) if id(one) not in inner]
 
     def given(self, name: str) -> list[ast.expr]:
-        """What a name is bound to, and what is put into the list that it is."""
+        """The values that a name is bound to, and those that are put into the list that it is."""
         found = [
             call.args[0]
             for call in self.calls

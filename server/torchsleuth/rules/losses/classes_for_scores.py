@@ -77,7 +77,7 @@ def _is_object(path: str) -> bool:
 
 
 def _scores(call: ast.Call, path: str, metrics: dict[str, str]) -> tuple[ast.expr | None, str]:
-    """What a metric is given as scores, and its name."""
+    """The expression that a metric is given as scores, and its name."""
     name = path.rpartition(".")[2]
     if path.startswith("sklearn.metrics") and name in _RANKING:
         return argument_of(call, 1, "y_score", "probas_pred"), name

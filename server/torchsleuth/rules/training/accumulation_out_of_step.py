@@ -122,7 +122,7 @@ def _never(test: ast.expr, loop: ast.For, first: int, steps: int, site: Site) ->
 
 
 def _offset(node: ast.expr, loop: ast.For) -> int | None:
-    """What is added to the number of the batch: 1 in ``i + 1``."""
+    """The number that is added to that of the batch: 1 in ``i + 1``."""
     name = plain_name(loop.target.elts[0]) if isinstance(loop.target, ast.Tuple) else None
     if name is None:
         return None

@@ -30,7 +30,7 @@ from torchsleuth.syntax.forms import assigned_pairs, is_attribute, is_name, load
 
 CODE = "TS598"
 _DROPOUT = re.compile(r"(?:dropout|pdrop)(?:_prob|_rate)?$")
-"""What layers take when they are made: a layer of dropout has a rate of its own."""
+"""Settings that layers take when they are made: a layer of dropout has a rate of its own."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:

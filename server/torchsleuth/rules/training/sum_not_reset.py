@@ -268,7 +268,7 @@ def _kept_whole(owner: ast.ClassDef, step: ast.FunctionDef, end: ast.FunctionDef
 
 
 def _taken_whole(end: ast.FunctionDef) -> Iterator[ast.expr]:
-    """What is taken with all that it holds: by a function, by ``zip(*pairs)``, by a loop."""
+    """Expressions that are taken with all that they hold: by a function, by ``zip(*pairs)``, by a loop."""
     for part in nodes_in(end, ast.AST):
         if isinstance(part, ast.Call) and called(part) in _WHOLE:
             yield from part.args[:1]

@@ -82,7 +82,7 @@ _AVERAGES = {
 }
 """Averages of the weights of a model, with the method that is told the newest."""
 _READS = frozenset({"module", "eval", "train", "to", "cuda", "requires_grad_", "parameters", "state_dict", "ema"})
-"""What is asked of an average without giving it other weights."""
+"""Methods that are asked of an average without giving it other weights."""
 
 
 def _averages(analysis: Analysis) -> Iterator[Finding]:

@@ -57,7 +57,7 @@ from torchsleuth.syntax.text import SourceText
 
 CODE = "TS596"
 _NUMBERS = frozenset("item mean sum float int len round".split())
-"""What gives a number, or an array."""
+"""Functions that give a number, or an array."""
 _PADS = re.compile(r"-100|DataCollatorFor(TokenClassification|Seq2Seq|LanguageModeling)")
 _TOGETHER = ("output_hidden_states", "output_attentions")
 
