@@ -222,8 +222,15 @@ def setting(recipe: ObjectSpec, name: str, convert: Any) -> Any:
         raise LookupError(name)
     with _without_weights():
         made = plain_argument(recipe, convert)
-        value = made.to_dict() if name == "to_dict" else getattr(made, name)
-    return _plain(value)
+        if name == "to_dict":
+            return _plain(made.to_dict())
+        if name not in vars(made) and name not in made.attribute_map and name not in _COMPUTED:
+            raise LookupError(name)
+        return _plain(getattr(made, name))
+
+
+_COMPUTED = ("num_labels", "use_return_dict", "output_attentions", "torch_dtype", "dtype")
+"""Properties of a configuration that only tell what it holds: no other code of it is reached by a name of the workspace."""
 
 
 def _plain(value: Any) -> Any:
