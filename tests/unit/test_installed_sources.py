@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from torchsleuth.interp.installed_sources import signature
+from torchsleuth.interp.installed_sources import _folder, signature
 
 FILES = {
     "__init__.py": """
@@ -79,6 +79,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / name).write_text(textwrap.dedent(text))
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site-packages"), *sys.path])
     signature.cache_clear()
+    _folder.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def signature(path: str) -> tuple[Parameter, ...] | None:
     return _parameters(*found, root, _MAX_STEPS) if found is not None and root is not None else None
 
 
+@cache
 def _folder(package: str) -> Path | None:
     """The folder of an installed package; that of a namespace without a file of its own does not count."""
     spec = PathFinder.find_spec(package)
