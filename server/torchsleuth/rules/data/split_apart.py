@@ -27,20 +27,12 @@ from typing import NamedTuple
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence import splits
 from torchsleuth.rules.evidence.labels import is_of_labels
-from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_assignment, loads, nodes_in, plain_name, stored_in, written_index
 
 CODE = "TS629"
-_SPLITS = {
-    "torch.utils.data.random_split": "generator",
-    "torch.utils.data.dataset.random_split": "generator",
-    "sklearn.model_selection.train_test_split": "random_state",
-}
-"""Functions that split at random, and the keyword that fixes the order."""
 _UNUSED = "_"
 
 
@@ -55,7 +47,7 @@ class _Split(NamedTuple):
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    calls = {id(use.call): _SPLITS[use.path] for use in analysis.names.uses if use.path in _SPLITS}
+    calls = splits.unseeded(analysis)
     for scope in analysis.scopes if len(calls) > 1 else ():
         found = [split for statement in scope.body if (split := _split(statement, calls)) is not None]
         for first, second in pairwise(found):
@@ -72,8 +64,6 @@ def _split(statement: ast.stmt, calls: dict[int, str]) -> _Split | None:
     value = given.value if isinstance(given, ast.Subscript) else given
     seed = calls.get(id(value))
     if not isinstance(value, ast.Call) or seed is None or not value.args:
-        return None
-    if any(part.arg in (seed, "shuffle", None) for part in value.keywords):
         return None
     if place is not None and place >= 0:
         parts = [_UNUSED] * place + [plain_name(target) or ""]
@@ -115,19 +105,8 @@ def _apart(analysis: Analysis, scope: ast.Module | ast.FunctionDef, first: _Spli
         text = message("split.apart", **names)
     else:
         return
-    yield Finding(source.span(second.call), text, place, (_seeded(analysis, first, second),))
-
-
-def _seeded(analysis: Analysis, first: _Split, second: _Split) -> Candidate:
-    """The same seed for both."""
-    source, path = analysis.source, analysis.source.path
-    value, changes = "0", list[Edit]()
-    if first.seed == "generator":
-        generator, imports = spelled(analysis, path, "torch.Generator")
-        value = f"{generator}().manual_seed(0)"
-        changes += imports
-    changes += [edits.add_argument(source, one.call, f"{first.seed}={value}") for one in (first, second)]
-    return Candidate(message("fix.one_order"), tuple(changes))
+    fix = Candidate(message("fix.one_order"), splits.seeded(analysis, (first.call, second.call), first.seed))
+    yield Finding(source.span(second.call), text, place, (fix,))
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -25,37 +25,32 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.uses import is_exact, subclasses, written
+from torchsleuth.rules.evidence import splits
+from torchsleuth.rules.evidence.uses import is_exact, subclasses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_attribute, is_name, nodes_in
 
 CODE = "TS676"
-_SPLITS = {"random_split": "generator", "train_test_split": "random_state"}
-"""Functions that split at random, and the argument that makes each split the same."""
 _SEEDS = ("seed_everything", "manual_seed", "seed")
 _TESTS = ("test", "predict", "validate")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for owner, _ in subclasses(analysis, lambda path: path.endswith(".LightningDataModule")):
+    unseeded = splits.unseeded(analysis)
+    for owner, _ in subclasses(analysis, lambda path: path.endswith(".LightningDataModule")) if unseeded else ():
         methods = {one.name: one for one in of_kind(owner.body, ast.FunctionDef)}
         setup = methods.get("setup")
         if setup is None or any(called(call) in _SEEDS for call in nodes_in(setup, ast.Call)):
             continue
         for statement in of_kind(setup.body, ast.Assign):
             call = statement.value
-            if isinstance(call, ast.Call) and called(call) in _SPLITS and is_exact(call) and not _is_fixed(call):
+            seed = unseeded.get(id(call))
+            if isinstance(call, ast.Call) and seed is not None and is_exact(call) and len(call.args) < 3:
                 parts = [part.attr for part in nodes_in(statement, ast.Attribute) if isinstance(part.ctx, ast.Store)]
                 if _serves(methods.get("train_dataloader"), parts) and _serves(methods.get("test_dataloader"), parts):
                     if _fits_and_tests(analysis):
-                        yield _finding(analysis, call)
-
-
-def _is_fixed(call: ast.Call) -> bool:
-    return any(one.arg == _SPLITS[called(call)] for one in call.keywords) or len(call.args) > 2
+                        yield _finding(analysis, call, seed)
 
 
 def _serves(method: ast.FunctionDef | None, parts: list[str]) -> bool:
@@ -70,15 +65,10 @@ def _fits_and_tests(analysis: Analysis) -> bool:
     return "fit" in names and not names.isdisjoint(_TESTS)
 
 
-def _finding(analysis: Analysis, call: ast.Call) -> Finding:
-    source, option = analysis.source, _SPLITS[called(call)]
-    value, imports = "0", tuple[Edit, ...]()
-    if option == "generator":
-        made, imports = written(analysis, "torch.Generator")
-        value = f"{made}().manual_seed(0)"
-    changes = (edits.add_argument(source, call, f"{option}={value}"), *imports)
-    fix = Candidate(message("fix.insert", text=f"{option}={value}"), changes)
-    return Finding(source.span(call), message("split.anew", function=called(call), option=option), (), (fix,))
+def _finding(analysis: Analysis, call: ast.Call, seed: str) -> Finding:
+    changes = splits.seeded(analysis, (call,), seed)
+    fix = Candidate(message("fix.insert", text=changes[-1].new_text.strip(", ")), changes)
+    return Finding(analysis.source.span(call), message("split.anew", function=called(call), option=seed), (), (fix,))
 
 
 RULE = Rule(FAULTS[CODE], find)
